@@ -4,17 +4,17 @@
 
 /*
  * Payments that fail too often (docs/directives.md, PaymentsFailureLimit). An attempt is judged
- * after its reference was looked up and before anything is written or an acquirer is called; it is
- * noted once its failure is stored, by whoever stored it.
+ * after its reference was looked up and before anything is written or an acquirer is called; the
+ * process that stores its failure then notes it.
  */
 
 #include "base/shared/failure_table.h"
 #include "service/service.h"
 
-/* Who tries to pay with what, as far as it is known: NULL or "" where it is not. */
+/* The payer and the means of payment of an attempt, as far as known: NULL or "" if not. */
 typedef struct pay_attempt_t {
     pay_scope_t scope;
-    int is_visitor;      /* a public key's, or a page's: not the shop's own server */
+    int is_visitor;      /* with a public key, or on a page: not from the shop's own server */
     const char *address; /* of the payer, never of the shop's server */
     const char *email;
     const char *token;
@@ -33,24 +33,29 @@ typedef struct pay_failure_item_t {
 const char *pay_failure_kind_name(pay_failure_kind_t kind);
 
 /*
- * NULL, or 429 L2 with the time to wait. An account that is above its limit refuses what has a
- * token, an e-mail address or, of a visitor, a network that failed a short while ago; and every
- * visitor once others of them have failed half as often again.
+ * Returns NULL, or 429 L2 with the time to wait. An account above its limit refuses a token, an
+ * e-mail address or, for a visitor, a network that failed a short while ago; and every visitor once
+ * others have failed half as often again.
  */
 const pay_problem_t *pay_failures_judge(const pay_service_t *service, const pay_attempt_t *attempt,
                                         apr_pool_t *p);
 
-/* Counts a failure of the attempt. Where a block begins the log and the account's audit say so. */
+/*
+ * Counts a failure of the attempt. If a block begins, writes that to the log and the account's
+ * audit.
+ */
 void pay_failures_note(const pay_service_t *service, const pay_attempt_t *attempt, apr_pool_t *p);
 
 /*
- * The same for a charge that was decided now with this outcome; nothing unless the payer's means
- * were declined. `address` is of the payer; NULL: as the row has it.
+ * Does the same for a charge that was decided now with this outcome; does nothing unless the
+ * payer's means were declined. `address` is the payer's; NULL: as in the row.
  */
 void pay_failures_note_charge(const pay_service_t *service, const pay_charge_t *charge,
                               const pay_outcome_t *outcome, const char *address, apr_pool_t *p);
 
-/* Blocks of the account in this mode: array of pay_failure_item_t, bounded; *count: of all. */
+/*
+ * Lists blocks of the account in this mode: array of pay_failure_item_t, bounded; *count: of all.
+ */
 apr_array_header_t *pay_failures_list(int *count, const pay_service_t *service,
                                       const pay_scope_t *scope, apr_pool_t *p);
 
@@ -58,7 +63,7 @@ apr_array_header_t *pay_failures_list(int *count, const pay_service_t *service,
 const pay_problem_t *pay_failures_find(pay_failure_item_t *out, const pay_service_t *service,
                                        const pay_scope_t *scope, const char *id, apr_pool_t *p);
 
-/* Ends a block, for service->actor. No entry in the audit, no change. */
+/* Ends a block, for service->actor. Without an entry in the audit nothing is changed. */
 const pay_problem_t *pay_failures_lift(const pay_service_t *service, const pay_scope_t *scope,
                                        const char *id, apr_pool_t *p);
 

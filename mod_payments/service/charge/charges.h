@@ -6,11 +6,11 @@
 #include "service/service.h"
 
 /*
- * Makes a charge, or answers for the one that has its reference already (docs/api.md, "Charges").
- * NULL: *out is the charge, *replayed 1 when it was decided by an earlier request. The charge is
- * durable as pending before the acquirer is called; after that call the result is never a problem.
- * An Idempotency-Key that belongs to a charge with another reference is 409 D1.
- * `request_ip` is the payer-side address for the record.
+ * Makes a charge, or returns the one that already has its reference (docs/api.md, "Charges"). NULL:
+ * *out is the charge, *replayed is 1 if it was decided by an earlier request. The charge is durable
+ * as pending before the acquirer is called; after that call the result is never a problem. An
+ * Idempotency-Key that belongs to a charge with another reference is 409 D1. `request_ip` is the
+ * payer-side address for the record.
  */
 const pay_problem_t *pay_charge_create(pay_charge_t **out, int *replayed, pay_service_t *service,
                                        const pay_caller_t *caller,

@@ -3,32 +3,34 @@
 #define PAY_SERVICE_CHARGE_DECISIONS_H
 
 /*
- * What a person decides about a charge or refund that no machine could decide (docs/live-mode.md,
- * "When a person must decide"), whichever way it is said. Nobody is asked: only the store changes.
+ * A person's decision about a charge or refund that no machine could decide (docs/live-mode.md,
+ * "When a person must decide"), whichever way it is made. No acquirer is queried: only the store
+ * changes.
  */
 
 #include "service/service.h"
 
-/* What became of a person's decision. */
+/* The result of a person's decision. */
 typedef enum pay_decision_t {
     PAY_DECISION_DONE,
     PAY_DECISION_BUSY,         /* a process is at work on it: its acquirer's answer decides */
     PAY_DECISION_MEANWHILE,    /* it was decided since it was read */
     PAY_DECISION_REFUNDED,     /* it cannot have failed: pay_decision_refund says why */
-    PAY_DECISION_STAYS_FAILED, /* the shop was told so: the case can only be closed as failed */
-    PAY_DECISION_NOT_WAITING   /* it waits for no decision */
+    PAY_DECISION_STAYS_FAILED, /* the shop already knows it as failed: it can only be closed as
+                                * failed */
+    PAY_DECISION_NOT_WAITING   /* it does not wait for a decision */
 } pay_decision_t;
 
-/* What is wrong with a person's reason, a sentence of what "must be"; NULL: nothing. */
+/* Judges a person's reason. Returns the predicate of "must be"; NULL if it is valid. */
 const char *pay_decision_reason_fault(const char *reason);
 
-/* The outcome that a person says. */
+/* Makes the outcome of a person's decision. */
 pay_outcome_t pay_decision_outcome(int approved, const char *reason);
 
 /*
- * Decides the charge (refund), as it was read; *out is it as it stands then, also when nothing was
- * changed. With PAY_DECISION_BUSY pay_decision_wait says how long that may last. Statuses are the
- * store's.
+ * Decide the charge (refund) as it was read; *out is its present state, also if nothing was
+ * changed. With PAY_DECISION_BUSY pay_decision_wait returns how long that may last. Statuses are
+ * the store's.
  */
 apr_status_t pay_charge_decide(pay_charge_t **out, pay_decision_t *decision, pay_store_t *store,
                                const pay_charge_t *charge, const pay_outcome_t *outcome,
@@ -38,9 +40,9 @@ apr_status_t pay_refund_decide(pay_refund_t **out, pay_decision_t *decision, pay
                                apr_pool_t *p);
 
 /*
- * The same as a person asks for it, with an entry in the audit (service/change.h). NULL: it was
- * decided. 409 D2: a process is at work on it; 409 D1: it was decided meanwhile, cannot be so, or
- * waits for no decision; *out is it as it stands then.
+ * The same on a person's request, with an entry in the audit (service/change.h). NULL: it was
+ * decided. 409 D2: a process is at work on it; 409 D1: it was decided meanwhile, cannot be decided
+ * so, or does not wait for a decision; *out is its present state.
  */
 const pay_problem_t *pay_charge_resolve(pay_charge_t **out, const pay_service_t *service,
                                         const pay_charge_t *charge, const pay_outcome_t *outcome,
@@ -49,13 +51,16 @@ const pay_problem_t *pay_refund_resolve(pay_refund_t **out, const pay_service_t 
                                         const pay_refund_t *refund, const pay_outcome_t *outcome,
                                         apr_pool_t *p);
 
-/* A refund of the charge that did not fail, by its reference; "one": it is not listed here. */
+/*
+ * Returns the reference of a refund of the charge that did not fail; "one" if it is not listed
+ * here.
+ */
 const char *pay_decision_refund(pay_store_t *store, const pay_charge_t *charge, apr_pool_t *p);
 
-/* The time for which it may still be busy, in seconds that are begun, at least 1. */
+/* Returns the time for which it may still be busy, in seconds rounded up, at least 1. */
 int pay_decision_wait(apr_interval_time_t busy_for);
 
-/* A few words on why it waits for a person; NULL: it does not. */
+/* Returns a few words on why it waits for a person; NULL if it does not. */
 const char *pay_held_text(pay_held_t held);
 
 #endif

@@ -2,20 +2,20 @@
 #ifndef PAY_SERVICE_CHECKOUT_LINK_PAGE_H
 #define PAY_SERVICE_CHECKOUT_LINK_PAGE_H
 
-/* What a payer does on the page of a payment link: says who and how much, and gets a checkout. */
+/* A payer's action on the page of a payment link: enters name and amount, and gets a checkout. */
 
 #include "service/checkout/checkouts.h"
 
 /* As the payer typed them; NULL: nothing. */
 typedef struct pay_link_payer_t {
-    const char *amount; /* of an open link only */
+    const char *amount; /* only for a link without an amount */
     const char *email;
     const char *first_name;
     const char *last_name;
 } pay_link_payer_t;
 
 /*
- * Makes a checkout of the page's link for the payer, as pay_checkout_create does of a request that
+ * Makes a checkout of the page's link for the payer, like pay_checkout_create for a request that
  * names the link. 400 with the fields at fault, named as in that request
  * ("/checkoutCustomerData/email").
  */

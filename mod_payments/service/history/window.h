@@ -3,14 +3,13 @@
 #define PAY_SERVICE_HISTORY_WINDOW_H
 
 /*
- * One call of an acquirer's list of refunds, and what follows from it here: refunds that are known
- * take over what became of them, those made elsewhere are added. The same window again changes
- * nothing.
+ * One call of an acquirer's list of refunds, and its consequences here: known refunds take over
+ * their outcome, those made elsewhere are added. The same window again changes nothing.
  */
 
 #include "service/service.h"
 
-#define PAY_HISTORY_CHANGES_MAX 5000 /* of one call; what is left, the next call finds */
+#define PAY_HISTORY_CHANGES_MAX 5000 /* of one call; the next call finds the rest */
 #define PAY_HISTORY_FAULTS_MAX 16    /* sentences that are kept */
 
 typedef struct pay_history_window_t {
@@ -26,16 +25,17 @@ typedef struct pay_history_news_t {
     apr_uint64_t added;         /* of them new here */
     apr_uint64_t changed;       /* of them known with another status */
     apr_uint64_t refused;       /* of them not kept */
-    apr_time_t oldest_pending;  /* createdAt of the oldest that is pending there; 0: none */
-    apr_array_header_t *faults; /* of const char *: why, of the first ones */
-    int ahead;  /* one is of a time that is yet to come: not all until now can be kept */
+    apr_time_t oldest_pending;  /* createdAt of the oldest one that is pending there; 0: none */
+    apr_array_header_t *faults; /* of const char *: reasons of the first ones */
+    int ahead;  /* one has a time in the future: not everything until now can be kept */
     int full;   /* the same window again finds the rest */
-    int silent; /* the acquirer did not answer; else a failure is the store's */
+    int silent; /* the acquirer did not answer; otherwise a failure is the store's */
 } pay_history_news_t;
 
 /*
- * APR_SUCCESS: all that *news counts is stored. APR_EBUSY: an import is running, which new records
- * must wait for. Other statuses: the acquirer's, or the store's; what was stored until then stays.
+ * APR_SUCCESS: all that *news counts is stored. APR_EBUSY: an import is running, and new records
+ * must wait for it. Other statuses: the acquirer's, or the store's; what was stored until then
+ * stays.
  */
 apr_status_t pay_history_window_fetch(pay_history_news_t *news, const pay_history_window_t *window,
                                       apr_pool_t *p);

@@ -2,7 +2,7 @@
 #ifndef PAY_SERVICE_OUTBOX_CONFIRMATION_H
 #define PAY_SERVICE_OUTBOX_CONFIRMATION_H
 
-/* The mail with the code of a change that waits for it (base/crypto/challenge.h). */
+/* The mail with the code of a change that needs confirmation (base/crypto/challenge.h). */
 
 #include "service/outbox/mail.h"
 #include "service/outbox/mail_relay.h"
@@ -19,9 +19,9 @@ const pay_problem_t *pay_confirmation_way(pay_confirmation_way_t *out, const pay
                                           const pay_account_t *account, apr_pool_t *p);
 
 /*
- * Sends it now, and waits for the relay's answer: no code is written to a store. The caller's
- * thread is busy for PAY_CONFIRMATION_TOTAL_MS at most. NULL: it was taken; else why not, a
- * sentence without an address. With the code in its memory until `p` goes.
+ * Sends it now, and waits for the relay's answer: no code is written to a store. Keeps the caller's
+ * thread busy for at most PAY_CONFIRMATION_TOTAL_MS. Returns NULL if the relay accepted it, else
+ * the reason, a sentence without an address. The code is in memory until `p` is destroyed.
  */
 #define PAY_CONFIRMATION_TOTAL_MS 10000
 const char *pay_confirmation_send(const pay_confirmation_way_t *way,

@@ -2,7 +2,7 @@
 #ifndef PAY_SERVICE_OUTBOX_MAIL_VALUES_H
 #define PAY_SERVICE_OUTBOX_MAIL_VALUES_H
 
-/* What the names in a template of an e-mail stand for (docs/notifications.md, "Templates"). */
+/* The values of names in a template of an e-mail (docs/notifications.md, "Templates"). */
 
 #include "model/account.h"
 #include "model/event.h"
@@ -11,24 +11,27 @@
 #define PAY_MAIL_VALUES_MAX 32
 
 /*
- * The values of an event's mail, each set, "" for what the event does not have; times are told in
- * the account's zone, in UTC when it cannot be loaded. Returns how many. A receipt has no names
- * that are the merchant's only. Records as in pay_mail_make.
+ * Sets the values of an event's mail, "" for those that the event does not have; times are in the
+ * account's zone, in UTC if it cannot be loaded. Returns the number of values. A receipt has no
+ * names that are only for the merchant. Records as in pay_mail_make.
  */
 int pay_mail_values(pay_template_value_t out[PAY_MAIL_VALUES_MAX], const pay_event_t *event,
                     const pay_account_t *account, apr_pool_t *p);
 
-/* The same names for an endpoint of that kind, each with the value "x": for checking templates. */
+/*
+ * Sets the same names for an endpoint of that kind, each with the value "x": for checking
+ * templates.
+ */
 int pay_mail_values_sample(pay_template_value_t out[PAY_MAIL_VALUES_MAX], pay_endpoint_kind_t kind);
 
-/* A change of the dashboard that waits for its code. All strings are set, plain text in one line.
- */
+/* A change in the dashboard that waits for its code. All strings are set, plain text in one
+ * line. */
 typedef struct pay_mail_confirmation_t {
     const char *change; /* "create a live secret key of shop" */
     const char *user;
     const char *host; /* of the dashboard */
     const char *code; /* "ABCD-EFGH" */
-    int minutes;      /* that it is good for */
+    int minutes;      /* of validity */
     const char *id;   /* of the message */
     apr_time_t at;
 } pay_mail_confirmation_t;

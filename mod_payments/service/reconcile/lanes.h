@@ -3,15 +3,15 @@
 #define PAY_SERVICE_RECONCILE_LANES_H
 
 /*
- * Rows that wait for a thread, a lane for each acquirer (service/reconcile/desk.h; nobody else
- * includes it). Whoever calls holds the lock of the lanes.
+ * Rows that wait for a thread, one lane for each acquirer (service/reconcile/desk.h; no other file
+ * includes it). The caller holds the lock of the lanes.
  */
 
 #include "service/reconcile/parts.h"
 
 struct pay_reconcile_lane_t;
 
-/* Rows of one take, in a pool that goes with the last of them. */
+/* Rows of one take, in a pool that is freed with the last of them. */
 typedef struct pay_reconcile_batch_t {
     apr_pool_t *pool;
     int rows;
@@ -25,7 +25,7 @@ typedef struct pay_reconcile_item_t {
     struct pay_reconcile_item_t *next;
 } pay_reconcile_item_t;
 
-/* Zeroed but for the pool, in which the lanes live. */
+/* Zeroed except for the pool, in which the lanes live. */
 typedef struct pay_reconcile_lanes_t {
     apr_pool_t *pool;
     struct pay_reconcile_lane_t *first, *turn;
@@ -33,20 +33,20 @@ typedef struct pay_reconcile_lanes_t {
 } pay_reconcile_lanes_t;
 
 /*
- * The item waits, or is done with when there is no room: a lane may have half of the room that is
- * left to it, and so has the next one.
+ * Queues the item, or finishes it if there is no room: a lane may use half of the room that is left
+ * to it, and so may the next one.
  */
 void pay_reconcile_lanes_add(pay_reconcile_lanes_t *lanes, pay_reconcile_item_t *item);
 
 /*
- * The next one that may begin, from the lanes in turn, with a place among those that all desks of
- * the process have; NULL: none now. Those whose lease ends too soon are done with. A lane may have
- * half of the places that are left to it; one whose acquirer is out of order one, and that now and
- * then, until it answers; one that asks for patience none.
+ * Returns the next item that may begin, from the lanes in turn, with a place among those that all
+ * dispatchers of the process share; NULL if there is none now. Items whose leases end too soon are
+ * finished. A lane may have half of the places that are left to it; one whose acquirer is out of
+ * order gets one, and only now and then, until it answers; one that asked us to wait gets none.
  */
 pay_reconcile_item_t *pay_reconcile_lanes_next(pay_reconcile_lanes_t *lanes);
 
-/* It has ended: its place is free, and it is done with. */
+/* The item has ended: frees its place and finishes it. */
 void pay_reconcile_lanes_end(pay_reconcile_lanes_t *lanes, pay_reconcile_item_t *item);
 
 #endif

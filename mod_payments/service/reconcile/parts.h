@@ -2,37 +2,37 @@
 #ifndef PAY_SERVICE_RECONCILE_PARTS_H
 #define PAY_SERVICE_RECONCILE_PARTS_H
 
-/* What the pay_reconcile*.c files share; nobody else includes it. */
+/* Declarations that the pay_reconcile*.c files share; no other file includes it. */
 
 #include "service/acquiring.h"
 #include "service/reconcile/reconcile.h"
 
-/* What was learnt of an acquirer that was asked. */
+/* The reaction of an acquirer to a query. */
 typedef struct pay_reconcile_answer_t {
-    int answered;                 /* 1: it said something, -1: it did not; 0: it was not asked */
-    apr_interval_time_t patience; /* that it asks for */
+    int answered;                 /* 1: it answered, -1: it did not; 0: it was not queried */
+    apr_interval_time_t patience; /* that it asks us to wait */
 } pay_reconcile_answer_t;
 
-/* A row that was taken, and who can ask about it. */
+/* A row that was taken, and the acquirer to query. */
 typedef struct pay_reconcile_row_t {
     pay_store_t *store;
-    const pay_service_t *service;   /* NULL: none has the acquirer, as the next */
+    const pay_service_t *service;   /* NULL: no service has the acquirer, which is then NULL too */
     const pay_acquirer_t *acquirer; /* that it was sent through, or will be */
     const pay_charge_t *charge;
-    const pay_refund_t *refund;     /* NULL: it is about the charge */
-    apr_time_t begin_before;        /* later its lease may end before the answer is stored */
-    pay_reconcile_answer_t *answer; /* set when it is asked about */
+    const pay_refund_t *refund;     /* NULL: the row is of the charge */
+    apr_time_t begin_before;        /* after it the lease may end before the answer is stored */
+    pay_reconcile_answer_t *answer; /* set by the query */
     apr_pool_t *pool;
 } pay_reconcile_row_t;
 
-/* What charges and refunds have in common that are asked about. */
+/* The common part of queried charges and refunds. */
 typedef struct pay_reconcile_subject_t {
     const char *noun; /* "charge", "refund" */
     const char *reference;
     const char *acquirer;
     const pay_scope_t *scope;
-    const char *absent_message; /* of the outcome, when it is absent for good */
-    apr_time_t created_at;      /* by the clock of now, as far as that is known */
+    const char *absent_message; /* of the outcome if it is absent for good */
+    apr_time_t created_at;      /* by the present clock, as far as known */
     apr_time_t decided_at;
     apr_uint32_t attempts;
     apr_time_t absent_since;
@@ -40,7 +40,7 @@ typedef struct pay_reconcile_subject_t {
     pay_held_t held;
 } pay_reconcile_subject_t;
 
-/* What was found out about it. */
+/* The result of a query. */
 typedef struct pay_reconcile_finding_t {
     pay_outcome_t outcome;
     pay_acquirer_news_t news;
@@ -48,54 +48,62 @@ typedef struct pay_reconcile_finding_t {
 } pay_reconcile_finding_t;
 
 /* --- service/reconcile/reconcile.c --- */
-/* Account numbers of services, as the store has them now; accounts may be renamed. */
+/* Reads the account numbers of services, as they are in the store now; accounts may be renamed. */
 apr_status_t pay_reconcile_accounts(apr_uint32_t **out, pay_store_t *store,
                                     const apr_array_header_t *services, apr_pool_t *p);
-/* Sets service and acquirer of the row, and how long its lease lets it begin. */
+/* Sets service and acquirer of the row, and until when its lease lets it begin. */
 void pay_reconcile_place(pay_reconcile_row_t *row, const apr_array_header_t *services,
                          const apr_uint32_t *accounts, apr_time_t lease_end);
-/* The lease of one take: longer than any call of theirs. */
+/* Returns the lease of one take: longer than any call of theirs. */
 apr_interval_time_t pay_reconcile_lease(const apr_array_header_t *services);
-/* 0: its breaker is not closed, or it refuses our key. */
+/* Returns 0 if its breaker is not closed, or if it refuses our key. */
 int pay_reconcile_in_order(const pay_acquirer_t *acquirer);
-/* 1 if the store was put back and nobody confirmed it (model/epoch.h), or nobody can tell. */
+/*
+ * Returns 1 if the store was restored and nobody confirmed it (model/epoch.h), or if that is
+ * unknown.
+ */
 int pay_reconcile_is_put_back(const pay_reconcile_row_t *row);
-/* 1 for Live Mode's work while the account is in Test Mode, or nobody can tell. */
+/* Returns 1 for Live Mode's work while the account is in Test Mode, or if that is unknown. */
 int pay_reconcile_is_off(const pay_reconcile_row_t *row, pay_mode_t mode);
-/* Asks and stores the answer, or sends what waits. 1: it was decided. */
+/* Queries the row and stores the answer, or sends it if it waits. Returns 1 if it was decided. */
 int pay_reconcile_row(const pay_reconcile_row_t *row);
 
 /* --- service/reconcile/judge.c --- */
 pay_reconcile_subject_t pay_reconcile_subject(const pay_reconcile_row_t *row);
-/* The acquirer's answer of now; nothing when there is no acquirer. `late` 1: of the refund of a
- * late approval. */
+/* Queries the acquirer; does nothing if there is no acquirer. `late` 1: about the refund of a late
+ * approval. */
 void pay_reconcile_ask(pay_reconcile_finding_t *out, const pay_reconcile_row_t *row, int late);
-/* `due_at`, or sooner where our key was refused: no payment goes through until a question does. */
+/*
+ * Returns `due_at`, or a sooner time if our key was refused: no payment is sent until a query
+ * succeeds.
+ */
 apr_time_t pay_reconcile_soon(const pay_reconcile_finding_t *finding, apr_time_t due_at,
                               apr_time_t now);
-/* What follows from the finding for a row that is pending: an outcome that may be stored. */
+/* Turns the finding for a pending row into an outcome that may be stored. */
 void pay_reconcile_judge(pay_reconcile_finding_t *finding, const pay_reconcile_row_t *row);
-/* How long an absence that was first told at `from` still has to be repeated; 0: it is believed.
- * One of another boot of the machine, or of none, begins anew. */
+/* Returns how long an absence that was first reported at `from` must still be repeated; 0: it is
+ * believed. One of another boot of the machine, or without a boot, begins again. */
 apr_interval_time_t pay_reconcile_absent_for(const pay_reconcile_row_t *row,
                                              const pay_moment_t *from);
-/* Why a person should look at a row that stays undecided; `since` when that began. */
+/* Returns why a person should look at a row that stays undecided; `since` is when that began. */
 pay_held_t pay_reconcile_held(const pay_reconcile_finding_t *finding,
                               const pay_reconcile_row_t *row, apr_time_t since);
-/* Tells the log why a person should look at it, when the reason is a new one. */
+/* Logs why a person should look at it, if the reason is new. */
 void pay_reconcile_tell(const pay_reconcile_subject_t *subject, pay_held_t held);
 
 /* --- service/reconcile/checkout.c --- */
-/* 1 when it is a checkout that its payer has not paid, as far as is known, or that was closed. */
+/*
+ * Returns 1 if it is a checkout that its payer has not paid, as far as known, or that was closed.
+ */
 int pay_reconcile_is_checkout(const pay_charge_t *charge);
 int pay_reconcile_checkout(const pay_reconcile_row_t *row);
 
 /* --- service/reconcile/charge.c, service/reconcile/refund.c, service/reconcile/late.c --- */
 int pay_reconcile_charge(const pay_reconcile_row_t *row);
 int pay_reconcile_refund(const pay_reconcile_row_t *row);
-/* A refund that waits: sent once, when its acquirer says that it has none. */
+/* A waiting refund: sends it once, if its acquirer reports that it does not have it. */
 int pay_reconcile_refund_send(const pay_reconcile_row_t *row);
-/* Of what failed for absence. Nothing is decided: 0. */
+/* Of a payment that failed for absence. Nothing is decided: 0. */
 int pay_reconcile_charge_late(const pay_reconcile_row_t *row);
 int pay_reconcile_refund_late(const pay_reconcile_row_t *row);
 

@@ -3,9 +3,9 @@
 #define PAY_SERVICE_REFUND_RECORD_FILE_H
 
 /*
- * Splits a file into the JSON objects it holds: one JSON array of objects, or one object a line. It
- * is read in pieces of fixed size, so its length does not matter. Objects are told apart by their
- * brackets only; whether each one is JSON is for who parses it. Used by one thread.
+ * Splits a file into the JSON objects that it contains: one JSON array of objects, or one object a
+ * line. It is read in pieces of fixed size, so its length does not matter. Objects are separated by
+ * their brackets only; the parser decides whether each one is JSON. Used by one thread.
  */
 
 #include <apr_errno.h>
@@ -16,7 +16,7 @@
 typedef struct pay_record_file_t pay_record_file_t;
 
 typedef struct pay_record_t {
-    const char *text; /* text[len] is NUL; good until the next call */
+    const char *text; /* text[len] is NUL; valid until the next call */
     apr_size_t len;
     apr_uint64_t line; /* from 1: where the object begins */
 } pay_record_t;
@@ -25,12 +25,15 @@ typedef struct pay_record_t {
 apr_status_t pay_record_file_open(pay_record_file_t **out, const char *path, apr_pool_t *p);
 
 /*
- * The next object. APR_EOF: there are no more, and the file ended as it must. APR_EINVAL: the file
- * is empty or malformed, pay_record_file_fault tells how. Other codes: it could not be read.
+ * Reads the next object. APR_EOF: there are no more, and the file ends correctly. APR_EINVAL: the
+ * file is empty or malformed, see pay_record_file_fault. Other codes: it could not be read.
  */
 apr_status_t pay_record_file_next(pay_record_t *out, pay_record_file_t *file);
 
-/* A sentence that names the line, once next gave APR_EINVAL; lives with the file. */
+/*
+ * Returns a sentence that names the line, once pay_record_file_next has returned APR_EINVAL; lives
+ * with the file.
+ */
 const char *pay_record_file_fault(const pay_record_file_t *file);
 
 /* Begins again at the first object. */
