@@ -4,9 +4,9 @@
 
 /*
  * The operations (docs/api.md). Each reads, makes one service call and replies. They are called
- * with the call's key, service, path segments, media type, body and Idempotency-Key set, once
- * transport, key, path, method, kind of key, Accept and the body's form as JSON were judged, and
- * return what a handler returns.
+ * after transport, key, path, method, kind of key, Accept and the body's form as JSON were judged,
+ * with the call's key, service, path segments, media type, body and Idempotency-Key set, and return
+ * what a handler returns.
  */
 
 #include "base/text/time.h"
@@ -34,24 +34,23 @@ int pay_api_bank_list(request_rec *r, const pay_call_t *call);
 int pay_api_report(request_rec *r, const pay_call_t *call);
 int pay_api_openapi_get(request_rec *r, const pay_call_t *call);
 
-/* What the caller's kind of key may see. */
+/* Returns what the caller's kind of key may see. */
 pay_view_t pay_api_view(const pay_call_t *call);
 
-/* The transaction that a call asks for, which is also named to the access log. NULL, or a problem.
- */
+/* Finds the transaction that a call names, and names it to the access log. NULL, or a problem. */
 const pay_problem_t *pay_api_find(pay_transaction_t *out, request_rec *r, const pay_call_t *call,
                                   const char *reference);
 
 /*
- * The call's body, or what it was encrypted from: a body that holds only `data`, a string, is
+ * Sets *body to the call's body, or to its decrypted form: a body with only `data`, a string, is
  * decrypted with the account's key of the mode and read as the operation's plain body.
  */
 const pay_problem_t *pay_api_open_body(const struct pay_json_t **body, request_rec *r,
                                        const pay_call_t *call);
 
 /*
- * The range of the call's two segments, bare dates in the account's zone (docs/api.md, "Dates").
- * `days_max` 0: any span. NULL, or a problem.
+ * Reads the range from the call's two segments, bare dates in the account's zone (docs/api.md,
+ * "Dates"). `days_max` 0: any span. NULL, or a problem.
  */
 const pay_problem_t *pay_api_range(pay_time_range_t *out, request_rec *r, const pay_call_t *call,
                                    int days_max);

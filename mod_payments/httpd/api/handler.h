@@ -2,7 +2,9 @@
 #ifndef PAY_HTTPD_API_HANDLER_H
 #define PAY_HTTPD_API_HANDLER_H
 
-/* The door: what is judged and read before any operation, in one order for all of them. */
+/*
+ * The door: everything that is judged and read before any operation, in one order for all of them.
+ */
 
 #include <apr_pools.h>
 

@@ -7,12 +7,15 @@
 #define PAY_MEDIA_JSON "application/json"
 
 /*
- * The media type of the answer for an Accept header (NULL: none given): application/json,
- * text/json or text/plain, the first of equals. NULL: none of them is acceptable.
+ * Returns the media type of the answer for an Accept header (NULL: absent): application/json,
+ * text/json or text/plain, the first of equals. NULL if none of them is acceptable.
  */
 const char *pay_accept_choose(const char *accept);
 
-/* 1 when `content_type` (NULL: none) is application/json, text/json or application/...+json. */
+/*
+ * Returns 1 if `content_type` (NULL: absent) is application/json, text/json or
+ * application/...+json.
+ */
 int pay_accept_is_json(const char *content_type);
 
 #endif

@@ -3,7 +3,7 @@
 #define PAY_HTTPD_CALL_CLAIM_H
 
 /*
- * Makes our URLs ours before rewriting, aliases, handlers and a site's .htaccess can take them, and
+ * Claims our URLs before rewriting, aliases, handlers and a site's .htaccess can take them, and
  * keeps a site's ErrorDocument away from them.
  */
 
@@ -12,15 +12,15 @@
 /* The handler's name in r->handler. */
 #define PAY_CLAIM_HANDLER "payments-api"
 
-/* 1 when the URL of `r` is ours; also before httpd has decoded it, where an error came early. */
+/* Returns 1 if the URL of `r` is ours; also before httpd has decoded it, after an early error. */
 int pay_claim_is_ours(request_rec *r);
 
-/* 1 when the URL of `r`, which is ours, is that of a hosted page. */
+/* Returns 1 if the URL of `r`, which is ours, is that of a hosted page. */
 int pay_claim_is_page(request_rec *r);
 
 /*
- * With a text of its own for each status, httpd does not redirect to the site's ErrorDocument but
- * comes to an error filter, which replaces the text.
+ * Sets a text for each status, so that httpd does not redirect to the site's ErrorDocument but
+ * calls an error filter, which replaces the text.
  */
 void pay_claim_forget_error_documents(request_rec *r);
 

@@ -3,9 +3,9 @@
 #define PAY_HTTPD_CALL_GATE_REQUIRE_H
 
 /*
- * `Require payments-key WORD ...` with the words secret, public, test, live. Of the words for kinds
- * that stand on the line one must match, and of those for modes likewise: "secret public live" is
- * any live key.
+ * `Require payments-key WORD ...` with the words secret, public, test, live. One of the words for
+ * kinds on the line must match, and one of those for modes likewise: "secret public live" is any
+ * live key.
  */
 
 #include <apr_pools.h>

@@ -5,8 +5,8 @@
 #include <httpd.h>
 
 /*
- * For a line of httpd's own log: a sentence on statuses of ours, which httpd cannot name
- * (*status is then APR_SUCCESS), else `otherwise`.
+ * Returns a sentence for a line of httpd's own log if the status is one of ours, which httpd cannot
+ * name (and sets *status to APR_SUCCESS), else `otherwise`.
  */
 const char *pay_httpd_log_cause(apr_status_t *status, const char *otherwise);
 

@@ -3,20 +3,20 @@
 #define PAY_HTTPD_CALL_KEY_HIDE_H
 
 /*
- * A secret key in a URL is no key (docs/api.md, "Authentication"), but it is a secret still: it is
- * kept out of what logs are made of, as far as a module can.
+ * A secret key in a URL does not count as a key (docs/api.md, "Authentication"), but is still a
+ * secret: it is kept out of the data that logs use, as far as a module can.
  */
 
 #include <httpd.h>
 
 /*
- * Where a secret key stands in the URL of `r`, plain or percent-encoded: the request line and the
- * query name neither, and its text is in call->url_key. For URLs that are ours, before anybody has
+ * If a secret key is in the URL of `r`, plain or percent-encoded, removes it from the request line
+ * and the query, and sets call->url_key to its text. For URLs that are ours, before anything has
  * read the query. Does nothing else.
  */
 void pay_key_hide(request_rec *r);
 
-/* The same for the path, which is needed until the request is over. */
+/* Does the same for the path, which is needed until the request is over. */
 void pay_key_hide_path(request_rec *r);
 
 #endif

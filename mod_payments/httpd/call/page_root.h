@@ -4,8 +4,8 @@
 
 #include <httpd.h>
 
-/* The absolute URL in front of a page's id, as the payer's browser is to call it: of
- * PaymentsCheckoutURL, else of the host that `r` was sent to. */
+/* Returns the absolute URL in front of a page's id, for the payer's browser: from
+ * PaymentsCheckoutURL, else from the host that `r` was sent to. */
 const char *pay_page_root(request_rec *r);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef PAY_HTTPD_CALL_QUERY_H
 #define PAY_HTTPD_CALL_QUERY_H
 
-/* The query of a URL, and what lists have in common of it. Faults name a parameter: "/from". */
+/* The query of a URL, and the parameters that lists share. Faults name a parameter: "/from". */
 
 #include "base/problem.h"
 #include "base/text/time.h"
@@ -15,28 +15,28 @@ struct pay_timezone_t;
 #define PAY_QUERY_PAGE_MAX 200 /* rows */
 
 typedef struct pay_query_t {
-    const apr_table_t *table;     /* as pay_query_parse gives it */
-    const pay_account_t *account; /* whose zone bare dates are in */
+    const apr_table_t *table;     /* as pay_query_parse makes it */
+    const pay_account_t *account; /* its zone applies to bare dates */
 } pay_query_t;
 
-/* Each name once, values plain text in UTF-8. */
+/* Parses a query: each name once, values plain text in UTF-8. */
 const pay_problem_t *pay_query_parse(const apr_table_t **out, const char *args, apr_pool_t *p);
 
-/* NULL: it is not given, or empty. */
+/* NULL if it is not given, or empty. */
 const char *pay_query_value(const pay_query_t *query, const char *name);
 
-/* limit= */
+/* Reads limit=. */
 const pay_problem_t *pay_query_limit(int *out, const pay_query_t *query, apr_pool_t *p);
 
-/* tz=, by default the account's zone. */
+/* Reads tz=, by default the account's zone. */
 const pay_problem_t *pay_query_zone(const struct pay_timezone_t **out, const char **name,
                                     const pay_query_t *query, apr_pool_t *p);
 
-/* from=, to= and tz=; each end is open when it is not given. */
+/* Reads from=, to= and tz=; an end that is not given is open. */
 const pay_problem_t *pay_query_range(pay_time_range_t *out, const pay_query_t *query,
                                      apr_pool_t *p);
 
-/* The parameter `name`: two numbers, as pay_query_cursor_text wrote them; *given 0: from the
+/* Reads the parameter `name`: two numbers, as pay_query_cursor_text writes them; *given 0: from the
  * start. */
 const pay_problem_t *pay_query_cursor(apr_int64_t *first, apr_uint64_t *second, int *given,
                                       const pay_query_t *query, const char *name, apr_pool_t *p);

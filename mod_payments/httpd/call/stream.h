@@ -2,7 +2,7 @@
 #ifndef PAY_HTTPD_CALL_STREAM_H
 #define PAY_HTTPD_CALL_STREAM_H
 
-/* A JSON array that is answered piece by piece, so that its length costs no memory. */
+/* A JSON array that is sent piece by piece, so that its length costs no memory. */
 
 #include "base/problem.h"
 
@@ -14,9 +14,9 @@ typedef struct pay_stream_t {
     const char *what; /* for the log: "a refund list" */
     /*
      * Reads the next piece, the first without a comma before it, and appends it to `bb`, whose
-     * bytes live until they are sent; `length` is how many. No transaction is open afterwards.
-     * `done` is set with the last one. A problem: nothing was appended. `p` is cleared before the
-     * next call.
+     * bytes live until they are sent; sets `length` to their number. No transaction is open
+     * afterwards. Sets `done` with the last one. If it returns a problem, nothing was appended. `p`
+     * is cleared before the next call.
      */
     const pay_problem_t *(*next)(struct pay_stream_t *stream, apr_bucket_brigade *bb,
                                  apr_pool_t *p);
@@ -25,9 +25,9 @@ typedef struct pay_stream_t {
 } pay_stream_t;
 
 /*
- * Reads the first piece and answers: with its problem, or 200 and the array. What fails later
- * cannot become an error any more, and must not look whole: the connection is cut, which the log
- * tells. Returns what a handler returns.
+ * Reads the first piece and answers: with its problem, or with 200 and the array. A later failure
+ * can no longer become an error, and the array must not look complete: the connection is cut, which
+ * is logged. Returns what a handler returns.
  */
 int pay_stream_send(pay_stream_t *stream);
 

@@ -8,15 +8,15 @@
 #include "base/text/timezone.h"
 #include "model/account.h"
 
-#define PAY_ZONES_MAX 64 /* kept; others are loaded for each request anew */
+#define PAY_ZONES_MAX 64 /* cached; others are loaded again for each request */
 
-/* Once per process, while single-threaded; what is kept lives in `pchild`. */
+/* Called once per process, while single-threaded; cached zones live in `pchild`. */
 void pay_zones_init(apr_pool_t *pchild);
 
-/* As pay_timezone_load, but kept for the next caller where there is room. */
+/* Does the same as pay_timezone_load, but caches the zone if there is room. */
 apr_status_t pay_zones_get(const pay_timezone_t **out, const char *name, apr_pool_t *p);
 
-/* The account's zone. Returns NULL, or a problem (500) that has been logged: the zone was known
+/* Returns the account's zone in *out, or a problem (500) that has been logged: the zone was known
  * when it was set. */
 const pay_problem_t *pay_zones_of_account(const pay_timezone_t **out, const pay_account_t *account,
                                           apr_pool_t *p);

@@ -3,8 +3,8 @@
 #define PAY_HTTPD_DASHBOARD_CLAIM_H
 
 /*
- * Makes the path of PaymentsDashboard and all below it ours, ahead of rewriting, aliases, handlers
- * and a site's .htaccess. Who may come in is the site's authentication's business; its
+ * Claims the path of PaymentsDashboard and everything below it, ahead of rewriting, aliases,
+ * handlers and a site's .htaccess. The site's authentication decides who may come in; its
  * Authorization header is left alone.
  */
 

@@ -3,38 +3,38 @@
 #define PAY_HTTPD_DASHBOARD_DASHBOARD_H
 
 /*
- * One request to the dashboard (docs/dashboard.md): what its stages tell each other. Lives in the
+ * One request to the dashboard (docs/dashboard.md): the data that its stages hand on. Lives in the
  * request's pool and belongs to the thread that handles the request.
  */
 
 #include "httpd/call/call.h"
 #include "service/change.h"
 
-#define PAY_DASHBOARD_API "/api/" /* below the directive's path: what is answered as JSON */
+#define PAY_DASHBOARD_API "/api/" /* below the directive's path: answered as JSON */
 
 typedef struct pay_dashboard_t {
     const char *path; /* below the directive's path, decoded: "", "/", "/api/session" */
 
     /* pay_dashboard_claim */
     int is_early; /* the URL is not decoded yet, and may turn out not to be ours */
-    int signs_in; /* its credentials count as refused until they are found right */
+    int signs_in; /* its credentials count as refused until they turn out to be right */
 
-    /* pay_dashboard_guard: set once the site has authenticated somebody */
+    /* pay_dashboard_guard: set once the site has authenticated a user */
     const char *user;
     const char *host; /* the virtual host's name, as pay_grant_host makes it */
 
-    /* pay_dashboard_door: of what is answered as JSON */
-    pay_actor_t *actor;     /* who changes things, as the audit says it */
-    pay_service_t *service; /* a copy of the host's, whose changes are `actor`'s */
-    const char *segment[PAY_PATH_SEGMENTS_MAX]; /* the variable ones, as the route says */
+    /* pay_dashboard_door: for requests that are answered as JSON */
+    pay_actor_t *actor;     /* the person who makes changes, for the audit */
+    pay_service_t *service; /* a copy of the host's; its changes are those of `actor` */
+    const char *segment[PAY_PATH_SEGMENTS_MAX]; /* the variable ones of the route */
     const apr_table_t *query;                   /* decoded, each name once */
     const struct pay_json_t *body;              /* POST: never NULL */
-    const pay_account_t *account;               /* NULL: it is about none */
-    pay_role_t role;                            /* that the user has for it */
-    pay_scope_t scope;                          /* the mode counts where the path has one */
+    const pay_account_t *account;               /* NULL: no account */
+    pay_role_t role;                            /* of the user for that account */
+    pay_scope_t scope;                          /* the mode counts if the path has one */
 } pay_dashboard_t;
 
-/* Judges and answers a request that was claimed; returns what a handler returns. */
+/* Judges and answers a claimed request; returns what a handler returns. */
 int pay_dashboard_serve(request_rec *r, pay_dashboard_t *dashboard);
 
 /* Below: one function for each route, called once all of the above is set. */

@@ -47,7 +47,7 @@ pay_dashboard_range(pay_time_range_t *out, const pay_dashboard_t *dashboard, apr
     return pay_query_range(out, &query, p);
 }
 
-/* after= */
+/* Reads after=. */
 static inline const pay_problem_t *pay_dashboard_cursor(apr_int64_t *first, apr_uint64_t *second,
                                                         int *given,
                                                         const pay_dashboard_t *dashboard,

@@ -2,11 +2,11 @@
 #ifndef PAY_HTTPD_DASHBOARD_ROUTES_H
 #define PAY_HTTPD_DASHBOARD_ROUTES_H
 
-/* The table of what the dashboard's pages may ask. */
+/* The table of requests that the dashboard's pages may send. */
 
 #include "httpd/dashboard/dashboard.h"
 
-/* What a path is about: the first segments of it. */
+/* The subject of a path: its first segments. */
 typedef enum pay_dashboard_place_t {
     PAY_DASHBOARD_USER,    /* api/ */
     PAY_DASHBOARD_ACCOUNT, /* api/accounts/NAME/ */
@@ -15,13 +15,13 @@ typedef enum pay_dashboard_place_t {
 
 typedef struct pay_dashboard_route_t {
     pay_dashboard_place_t place;
-    const char *path; /* behind the place; "*" stands for one segment that is not empty */
-    int method;       /* M_GET serves HEAD too, or M_POST */
-    pay_role_t role;  /* that the user needs at least; of PAY_DASHBOARD_USER: any */
+    const char *path; /* after the place; "*" stands for one segment that is not empty */
+    int method;       /* M_GET (also serves HEAD) or M_POST */
+    pay_role_t role;  /* that the user needs at least; for PAY_DASHBOARD_USER: any */
     pay_dashboard_handle_t *handle;
 } pay_dashboard_route_t;
 
-/* What was found for a path. */
+/* The result for a path. */
 typedef struct pay_dashboard_way_t {
     const pay_dashboard_route_t *route; /* NULL: none for the method */
     const char *allow;                  /* NULL: no route has the path */
@@ -30,7 +30,7 @@ typedef struct pay_dashboard_way_t {
     const char *segment[PAY_PATH_SEGMENTS_MAX];
 } pay_dashboard_way_t;
 
-/* `path` is behind PAY_DASHBOARD_API. */
+/* `path` is the part after PAY_DASHBOARD_API. */
 void pay_dashboard_route_find(pay_dashboard_way_t *out, const char *path, int method,
                               apr_pool_t *p);
 

@@ -2,7 +2,7 @@
 #ifndef PAY_HTTPD_PAGE_ERROR_FILTER_H
 #define PAY_HTTPD_PAGE_ERROR_FILTER_H
 
-/* Errors that httpd raises itself on our URLs, in our envelope. */
+/* Errors that httpd itself raises on our URLs, in our envelope. */
 
 #include <apr_pools.h>
 

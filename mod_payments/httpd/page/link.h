@@ -2,7 +2,7 @@
 #ifndef PAY_HTTPD_PAGE_LINK_H
 #define PAY_HTTPD_PAGE_LINK_H
 
-/* The page of a payment link (docs/checkout.md), where a payer says who pays and how much. */
+/* The page of a payment link (docs/checkout.md), where a payer enters name and amount. */
 
 #include "base/text/html.h"
 #include "service/checkout/link_page.h"
@@ -16,13 +16,13 @@ int pay_page_link_serve(request_rec *r, pay_service_t *service, const pay_page_t
 typedef struct pay_page_link_view_t {
     const pay_page_t *page;
     const char *authority;         /* of the request */
-    apr_time_t now;                /* a link that cannot be paid then says why */
-    const pay_problem_t *faults;   /* of what the payer sent; NULL: none */
-    const pay_link_payer_t *payer; /* what the payer sent; NULL: nothing yet */
+    apr_time_t now;                /* a link that cannot be paid at that time says why */
+    const pay_problem_t *faults;   /* of the payer's input; NULL: none */
+    const pay_link_payer_t *payer; /* the payer's input; NULL: nothing yet */
 } pay_page_link_view_t;
 const pay_html_t *pay_page_link_html(const pay_page_link_view_t *view, apr_pool_t *p);
 
-/* Live Mode: the way to the checkout's page, which leads to the acquirer's. */
+/* Live Mode: links to the checkout's page, which leads to the acquirer's. */
 const pay_html_t *pay_page_link_onward(const pay_page_link_view_t *view, const char *page_id,
                                        apr_pool_t *p);
 

@@ -6,10 +6,10 @@
 
 #include <httpd.h>
 
-/* "shop.example:8443" as the client wrote it, the server's own name when it wrote none. */
+/* Returns "shop.example:8443" as the client wrote it; the server's own name if it wrote none. */
 const char *pay_page_authority(const request_rec *r);
 
-/* 0: a browser says that another origin's page sent it. */
+/* Returns 0 if a browser reports that another origin's page sent the form. */
 int pay_page_origin_is_own(request_rec *r);
 
 #endif

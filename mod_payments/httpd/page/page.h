@@ -4,7 +4,7 @@
 
 /*
  * The hosted payment page (docs/checkout.md): /payment/page/{id} below PaymentsBasePath, for
- * payers' browsers. Pages are no calls: no key is asked for or read, and answers are HTML.
+ * payers' browsers. Pages are not calls: no key is needed or read, and answers are HTML.
  */
 
 #include "httpd/call/call.h"

@@ -3,13 +3,13 @@
 #define PAY_HTTPD_PAGE_STYLE_H
 
 /*
- * The style sheet of hosted pages, as it was built in: share/dashboard/assets/tokens.css, then
+ * The style sheet of hosted pages, built in: share/dashboard/assets/tokens.css, then
  * share/checkout/checkout.css.
  */
 
 #include <apr.h>
 
-extern const char *const pay_page_style_text; /* no NUL behind it */
+extern const char *const pay_page_style_text; /* without a NUL */
 extern const apr_size_t pay_page_style_len;
 
 #endif

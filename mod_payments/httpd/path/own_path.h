@@ -4,16 +4,16 @@
 
 /* Which paths below PaymentsBasePath are ours. Pure. */
 
-/* Orders: this path and all below it. */
+/* Orders: this path and everything below it. */
 #define PAY_OWN_PATH_ORDERS "/payment/order"
-/* Hosted pages: this and one more segment. */
+/* Hosted pages: this path and one more segment. */
 #define PAY_OWN_PATH_PAGES "/payment/page/"
 
 /* Return 1 if `path`, below PaymentsBasePath, is an order's, or a hosted page's. */
 int pay_own_path_is_order(const char *path);
 int pay_own_path_is_page(const char *path);
 
-/* Returns what is left of `path` (single slashes) after the base path if it is ours, else NULL. */
+/* Returns the rest of `path` (single slashes) after the base path if it is ours, else NULL. */
 const char *pay_own_path(const char *path, const char *base);
 
 #endif

@@ -9,8 +9,8 @@
 #define PAY_PATH_SEGMENTS_MAX 2 /* variable segments of a path */
 
 /*
- * 1 when `path` has the form of `pattern`, where "*" stands for one segment that is not empty. The
- * variable segments are copied to `segment`, the others of it are NULL.
+ * Returns 1 if `path` has the form of `pattern`, in which "*" stands for one segment that is not
+ * empty. Copies the variable segments to `segment`, and sets the rest of it to NULL.
  */
 int pay_path_matches(const char *segment[PAY_PATH_SEGMENTS_MAX], const char *pattern,
                      const char *path, apr_pool_t *p);

@@ -4,15 +4,15 @@
 
 /*
  * Operations of the deployed API that this server will not have, because card numbers never come
- * here and nothing is paid out: 501 I1, and what to use instead (docs/clients.md).
+ * here and nothing is paid out: 501 I1, with the alternative (docs/clients.md).
  */
 
 #include "base/problem.h"
 
-/* 1 when `path`, below PaymentsBasePath, is one of them under a version that is not ours. */
+/* Returns 1 if `path`, below PaymentsBasePath, is one of them under a version that is not ours. */
 int pay_refused_is_elsewhere(const char *path);
 
-/* NULL, or the answer to a call of `path` that no operation has. */
+/* Returns NULL, or the answer to a call of `path` that no operation has. */
 const pay_problem_t *pay_refused_problem(const char *path, apr_pool_t *p);
 
 #endif

@@ -3,8 +3,8 @@
 #define PAY_HTTPD_PROCESS_ACQUIRERS_H
 
 /*
- * The acquirers of Live Mode: one for each store, account and name, whichever virtual hosts name
- * it. The parent makes what all children share about it, each child opens its connector.
+ * The acquirers of Live Mode: one for each store, account and name, shared by all virtual hosts
+ * that name it. The parent makes the state that all children share, each child opens its connector.
  */
 
 #include "httpd/conf/acquirer.h"
@@ -18,50 +18,53 @@ typedef struct pay_acquirers_one_t {
     const char *account;
     server_rec *host; /* the first that names it */
     const payments_acquirer_t *connector;
-    payments_settings_t settings; /* `given` holds secrets once they were read */
+    payments_settings_t settings; /* `given` contains secrets once they were read */
     int in_flight_max;
-    int is_out;       /* a secret could not be read, and the log says so */
-    atomic_int *told; /* shared: a child has said why it cannot be opened */
+    int is_out;       /* a secret could not be read, which is logged */
+    atomic_int *told; /* shared: a child has logged why it cannot be opened */
 
     /* Its slots and breaker are shared; the rest is this child's. */
     pay_acquirer_t acquirer;
-    atomic_int is_open; /* the connector is owed a stop */
+    atomic_int is_open; /* the connector must be stopped */
 } pay_acquirers_one_t;
 
-/* In the parent: fills store_host->acquirers, each with what its children share. */
+/* In the parent: fills store_host->acquirers, with the state that the children share. */
 void pay_acquirers_share(const apr_array_header_t *store_hosts, server_rec *main_server,
                          apr_pool_t *pconf);
 
-/* In child_init, before threads start: opens them. What cannot be opened refuses every call.
- * `forever`: lives as long as the process. */
+/* In child_init, before threads start: opens them. An acquirer that cannot be opened refuses every
+ * call. `forever`: lives as long as the process. */
 void pay_acquirers_open(pay_store_host_t *store_host, apr_pool_t *forever);
 
-/* This process ends: calls of all store_hosts that are under way come back. May be repeated. */
+/* This process ends: calls under way of all store_hosts return. May be repeated. */
 void pay_acquirers_stop(void);
 
-/* The acquirers of one host, those of Live Mode opened before. */
+/* Sets the acquirers of one host; those of Live Mode must be open. */
 void pay_acquirers_serve(pay_service_t *service, const pay_store_host_t *store_host, server_rec *s,
                          apr_pool_t *forever);
 
-/* How many acquirers */
+/* Number of acquirers */
 typedef struct pay_acquirers_standing_t {
-    int closed;  /* can be called, as far as is known, */
-    int open;    /* are left alone after failures, */
-    int probing; /* are tried by one call, */
-    int faulty;  /* refuse our credentials, or lack them */
+    int closed;  /* that can be called, as far as is known, */
+    int open;    /* that are left alone after failures, */
+    int probing; /* that one call probes, */
+    int faulty;  /* that refuse our credentials, or lack them */
 } pay_acquirers_standing_t;
 
-/* Those of one name, whose accounts must not be told: pages about the server show them together. */
+/*
+ * Acquirers of one name; their accounts must not be revealed, so pages about the server show them
+ * together.
+ */
 typedef struct pay_acquirers_state_t {
     const char *name;
     int calls;     /* under way in all processes */
     int calls_max; /* PaymentsAcquirerMaxInFlight of all together */
     pay_acquirers_standing_t all;
-    pay_acquirers_standing_t visitors; /* as far as calls for them are concerned */
+    pay_acquirers_standing_t visitors; /* for calls of visitors */
 } pay_acquirers_state_t;
 
-/* Array of pay_acquirers_state_t; where there are more than PAY_ACQUIRERS_NAMES_MAX names, the last
- * ones are one more of them, "other". */
+/* Array of pay_acquirers_state_t; if there are more than PAY_ACQUIRERS_NAMES_MAX names, the last
+ * ones are combined as one more, "other". */
 #define PAY_ACQUIRERS_NAMES_MAX 32
 apr_array_header_t *pay_acquirers_states(const pay_store_host_t *store_host, apr_pool_t *p);
 

@@ -4,7 +4,7 @@
 
 #include <apr_pools.h>
 
-/* Refuses a configuration whose fault no directive can see by itself. Touches no file. */
+/* Refuses a configuration with a fault that no single directive can detect. Touches no file. */
 void pay_check_register_hooks(apr_pool_t *p);
 
 #endif

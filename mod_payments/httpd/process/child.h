@@ -2,7 +2,7 @@
 #ifndef PAY_HTTPD_PROCESS_CHILD_H
 #define PAY_HTTPD_PROCESS_CHILD_H
 
-/* What each child process runs: opened stores, and a service for each host. */
+/* The environment of each child process: opened stores, and a service for each host. */
 
 #include <apr_pools.h>
 

@@ -2,13 +2,13 @@
 #ifndef PAY_HTTPD_PROCESS_FAILURE_SHARE_H
 #define PAY_HTTPD_PROCESS_FAILURE_SHARE_H
 
-/* The memory in which all child processes count payments that fail. It outlives restarts. */
+/* The memory in which all child processes count failed payments. It outlives restarts. */
 
 #include "service/service.h"
 
 #include <httpd.h>
 
-/* In the parent. Where there is no shared memory nothing is counted, and the log says so. */
+/* Called in the parent. Without shared memory nothing is counted, which is logged. */
 void pay_failure_share(server_rec *main_server);
 
 /* Gives the memory to a service of the store `url`. */

@@ -3,13 +3,13 @@
 #define PAY_HTTPD_PROCESS_FETCHER_H
 
 /*
- * Fetches the refunds that acquirers know of into one store, in one child process, by the thread of
- * a watchdog of its own (service/history/sync.h).
+ * Fetches the refunds known to acquirers into one store, in one child process, by the thread of a
+ * watchdog of its own (service/history/sync.h).
  */
 
 #include "httpd/process/store_host.h"
 
-/* In child_init, once the store and the services are there. `forever`: lives as long as the
+/* Called in child_init, once the store and the services are there. `forever`: lives as long as the
  * process. */
 void pay_fetcher_init(pay_store_host_t *store_host, apr_pool_t *pchild, apr_pool_t *forever);
 

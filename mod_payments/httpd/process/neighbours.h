@@ -3,8 +3,8 @@
 #define PAY_HTTPD_PROCESS_NEIGHBOURS_H
 
 /*
- * What else in this server reaches a store's files, because it runs as the same user. Said once at
- * each start, while the administrator looks.
+ * Other modules of this server that can reach a store's files, because they run as the same user.
+ * Logged once at each start, while the administrator is watching.
  */
 
 #include <apr_pools.h>

@@ -3,10 +3,10 @@
 #define PAY_HTTPD_PROCESS_PREPARE_H
 
 /*
- * What the parent does once the configuration is read: loads the master keys, makes the stores,
- * tells them the defaults of new accounts and how to deliver, shares the slots, reads the secrets
- * of acquirers, starts the watchdog's work. Never fails for one host's runtime trouble: a failed
- * post_config takes the whole server down, at a reload too.
+ * The parent's work once the configuration is read: loads the master keys, makes the stores, stores
+ * the defaults of new accounts and the delivery settings there, shares the slots, reads the secrets
+ * of acquirers, starts the watchdog's work. Never fails for the runtime trouble of one host: a
+ * failed post_config takes the whole server down, at a reload too.
  */
 
 #include <apr_pools.h>

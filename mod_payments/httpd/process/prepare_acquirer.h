@@ -4,8 +4,8 @@
 
 /*
  * The secrets of acquirers, read while the parent has the right to. They stay in memory until
- * `pconf` goes, and are then wiped. An acquirer whose secret cannot be read is out of service, and
- * the log says so; nothing of it keeps the server from starting.
+ * `pconf` is destroyed, and are then wiped. An acquirer whose secret cannot be read is out of
+ * service, which is logged; no failure keeps the server from starting.
  */
 
 #include <apr_pools.h>

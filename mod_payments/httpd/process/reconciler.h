@@ -3,13 +3,13 @@
 #define PAY_HTTPD_PROCESS_RECONCILER_H
 
 /*
- * What became of one store's pending payments, asked by one child process: the thread of a watchdog
- * hands out what is due, threads of the desk (service/reconcile/desk.h) ask.
+ * Queries the outcome of one store's pending payments in one child process: the thread of a
+ * watchdog hands out due rows, threads of the dispatcher (service/reconcile/desk.h) query.
  */
 
 #include "httpd/process/store_host.h"
 
-/* In child_init, before threads start and after the store was opened. */
+/* Called in child_init, before threads start and after the store was opened. */
 void pay_reconciler_init(pay_store_host_t *store_host, apr_pool_t *pchild);
 
 /* The watchdog's callback; `baton` is the pay_store_host_t. */

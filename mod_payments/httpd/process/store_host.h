@@ -3,9 +3,9 @@
 #define PAY_HTTPD_PROCESS_STORE_HOST_H
 
 /*
- * One store of the configuration with all the virtual hosts that name it, and what a child process
- * runs over it. Collected anew by each generation's parent; the child's part is filled once in
- * child_init, before threads start.
+ * One store of the configuration with all the virtual hosts that name it, and the work of a child
+ * process with it. Collected again by each generation's parent; the child's part is filled in once
+ * in child_init, before threads start.
  */
 
 #include "base/crypto/keyring.h"
@@ -18,30 +18,30 @@
 #include <httpd.h>
 #include <stdatomic.h>
 
-/* What the watchdogs' threads of this child are at (deliver.c, fetcher.c, reconciler.c). It
- * outlives the child's pool, for a watchdog may come late. */
+/* The work of the watchdogs' threads of this child (deliver.c, fetcher.c, reconciler.c). It
+ * outlives the child's pool, because a watchdog may come late. */
 
 typedef struct pay_deliver_t {
-    pay_outbox_t *outbox; /* made by the first call, in `pool`; NULL: not yet, or no more */
+    pay_outbox_t *outbox; /* made by the first call, in `pool`; NULL: not yet, or no longer */
     apr_pool_t *pool;
-    apr_int64_t open_due_ms; /* boot clock: not before, after it could not be made */
-    atomic_int busy;         /* a thread is at it */
-    atomic_int owed;         /* tries are on their way */
-    atomic_int stop;         /* nothing is begun any more */
+    apr_int64_t open_due_ms; /* boot clock: no attempt before, after it could not be made */
+    atomic_int busy;         /* a thread is working */
+    atomic_int owed;         /* deliveries are under way */
+    atomic_int stop;         /* nothing more begins */
 } pay_deliver_t;
 
 typedef struct pay_fetcher_t {
     pay_history_sync_t *sync; /* NULL: no host of the store has an acquirer */
-    atomic_int busy;          /* a watchdog's thread is at it */
-    atomic_int stop;          /* nothing is begun any more */
+    atomic_int busy;          /* a watchdog's thread is working */
+    atomic_int stop;          /* nothing more begins */
 } pay_fetcher_t;
 
 typedef struct pay_reconciler_t {
-    pay_reconcile_desk_t *desk; /* made by the first call, in `pool`; NULL: not yet, or no more */
+    pay_reconcile_desk_t *desk; /* made by the first call, in `pool`; NULL: not yet, or no longer */
     apr_pool_t *pool;
     apr_int64_t due_ms; /* of the next round; boot clock */
-    atomic_int busy;    /* a watchdog's thread is at it */
-    atomic_int stop;    /* nothing is begun any more */
+    atomic_int busy;    /* a watchdog's thread is working */
+    atomic_int stop;    /* nothing more begins */
 } pay_reconciler_t;
 
 typedef struct pay_store_host_t {
@@ -49,9 +49,9 @@ typedef struct pay_store_host_t {
     apr_uint32_t number; /* from 0 */
     pay_store_options_t options;
     apr_array_header_t *hosts;     /* of server_rec * */
-    int reported;                  /* the parent has said why the store cannot be used */
+    int reported;                  /* the parent has logged why the store cannot be used */
     const char *key_path;          /* of the master key */
-    const pay_keyring_t *keyring;  /* NULL: it could not be loaded, and the log says why */
+    const pay_keyring_t *keyring;  /* NULL: it could not be loaded, which is logged */
     apr_array_header_t *acquirers; /* of pay_acquirers_one_t * */
 
     /* Of this child process. */
@@ -63,10 +63,10 @@ typedef struct pay_store_host_t {
     pay_fetcher_t fetcher;
 } pay_store_host_t;
 
-/* Collects the hosts whose engine is on; the result is what pay_store_hosts() gives from now on. */
+/* Collects the hosts whose engine is on; pay_store_hosts() returns the result from now on. */
 const apr_array_header_t *pay_store_hosts_collect(server_rec *main_server, apr_pool_t *pconf);
 
-/* Array of pay_store_host_t *. NULL before the first collection. */
+/* Returns an array of pay_store_host_t *. NULL before the first collection. */
 const apr_array_header_t *pay_store_hosts(void);
 
 #endif

@@ -9,9 +9,10 @@
 typedef struct pay_site_path_t {
     const char *handler; /* the handler's name in r->handler */
     int ignores_key;     /* an Authorization header is neither read nor logged */
-    /* The path in `conf`, or NULL. */
+    /* Returns the path in `conf`, or NULL. */
     const char *(*path)(const pay_conf_t *conf);
-    /* The status of the answer to GET or HEAD; *text: its body, NULL: none; *type: of the body. */
+    /* Returns the status of the answer to GET or HEAD; *text is its body, NULL: no body; *type is
+     * that of the body. */
     int (*answer)(const char **text, const char **type, request_rec *r);
 } pay_site_path_t;
 

@@ -2,7 +2,9 @@
 #ifndef PAY_HTTPD_SITE_METRICS_H
 #define PAY_HTTPD_SITE_METRICS_H
 
-/* PaymentsMetrics: what this server counts, for Prometheus (docs/operations.md, "Monitoring"). */
+/*
+ * PaymentsMetrics: the counters of this server, for Prometheus (docs/operations.md, "Monitoring").
+ */
 
 #include "httpd/site/answer.h"
 

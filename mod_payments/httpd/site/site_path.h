@@ -3,9 +3,9 @@
 #define PAY_HTTPD_SITE_SITE_PATH_H
 
 /*
- * Paths of a virtual host beside the API that a directive of its own opens: PaymentsHealth,
- * PaymentsMetrics. Claimed ahead of rewriting and aliases; no ErrorDocument takes the place of
- * their answers. Who may ask is the administrator's business, by Require in a <Location>.
+ * Paths of a virtual host besides the API, each opened by a directive: PaymentsHealth,
+ * PaymentsMetrics. Claimed ahead of rewriting and aliases; no ErrorDocument replaces their answers.
+ * The administrator decides who has access, by Require in a <Location>.
  */
 
 #include <httpd.h>
