@@ -5,15 +5,15 @@
 #include <assert.h>
 #include <stdarg.h>
 
-#define RETRY_SOON 1  /* seconds: the work it waits for takes about as long as one charge */
-#define RETRY_LATER 5 /* seconds: something has to be repaired, or a queue to drain */
+#define RETRY_SOON 1  /* seconds: the work in the way takes about as long as one charge */
+#define RETRY_LATER 5 /* seconds: something must be repaired, or a queue must drain */
 
 typedef struct row_t {
     int status;
     const char *code;
     const char *message;
     int retry_after;
-    int stands_for_status; /* 1: what Apache raises with this status looks like this row */
+    int stands_for_status; /* 1: the row for this status if Apache raises it */
 } row_t;
 
 static const row_t rows[] = {
@@ -61,7 +61,7 @@ static const row_t rows[] = {
 
 _Static_assert(sizeof(rows) / sizeof(rows[0]) == PAY_ERR_COUNT, "one row per error");
 
-/* Sentences for statuses that have no row of their own. */
+/* Sentences for statuses without a row of their own. */
 static const struct {
     int status;
     const char *message;

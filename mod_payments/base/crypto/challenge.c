@@ -24,7 +24,7 @@ _Static_assert(sizeof(letters) - 1 == 32, "five bits each");
 
 /*
  * A place is one word: the second of the boot clock at which the challenge began, random bits, and
- * how often it was tried. 0: there is none. One compare-and-set takes a try, or uses it up.
+ * the number of tries. 0: no challenge. One compare-and-set takes a try, or uses it up.
  */
 struct pay_challenge_table_t {
     unsigned char secret[PAY_CHALLENGE_SECRET_LEN];
@@ -70,7 +70,7 @@ static int is_open(apr_uint64_t word, apr_int64_t now_ms, apr_uint64_t lifetime)
     return word != 0 && age < lifetime && (word & TRIES_MASK) < PAY_CHALLENGE_TRIES_MAX;
 }
 
-/* Of one challenge, however often it was tried. */
+/* The code of one challenge, the same at every try. */
 static apr_status_t code_of(char out[PAY_CHALLENGE_CODE_LEN + 1],
                             const pay_challenge_table_t *table,
                             const unsigned char digest[PAY_SHA256_LEN], apr_uint64_t word)
@@ -110,12 +110,13 @@ apr_status_t pay_challenge_code(char out[PAY_CHALLENGE_CODE_LEN + 1], pay_challe
                 | ((((apr_uint64_t)random & RANDOM_MASK) | 1) << TRIES_BITS);
         if (atomic_compare_exchange_strong(place, &word, fresh)) {
             word = fresh;
-        } /* else another has begun one: its code serves both, if both are for the same */
+        } /* else another thread has begun one: its code serves both, if both are for the same
+           * change */
     }
     return code_of(out, table, digest, word);
 }
 
-/* What was typed, in the form of a code; 0: it can be none. */
+/* Converts typed text to the form of a code; returns 0 if it cannot be one. */
 static int read_typed(char out[PAY_CHALLENGE_CODE_LEN], const char *typed)
 {
     int count = 0;
@@ -134,7 +135,7 @@ static int read_typed(char out[PAY_CHALLENGE_CODE_LEN], const char *typed)
     return count == PAY_CHALLENGE_CODE_LEN;
 }
 
-/* 1: it was this caller that changed the challenge's word; else *word is what it is now. */
+/* Returns 1 if this caller changed the challenge's word; else *word is its present value. */
 static int use_up(_Atomic apr_uint64_t *place, apr_uint64_t word)
 {
     const apr_uint64_t challenge = word & ~TRIES_MASK;

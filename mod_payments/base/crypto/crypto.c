@@ -13,9 +13,9 @@
 #define TEXT_SEALED 1024 /* long enough for the paths that take many blocks at a time */
 
 /*
- * OpenSSL looks a digest up by its name at each use of EVP_sha256(), which takes longer than to
- * digest what is digested here. It is fetched once and kept for good; where that fails, each use
- * looks it up and reports what is wrong.
+ * OpenSSL looks a digest up by its name at each use of EVP_sha256(), which takes longer than
+ * digesting our short texts. It is fetched once and kept for good; if that fails, each use looks it
+ * up and reports the error.
  */
 static const EVP_MD *sha256;
 static pthread_once_t sha256_once = PTHREAD_ONCE_INIT;
@@ -87,7 +87,7 @@ apr_status_t pay_gcm_seal(unsigned char *out, const unsigned char key[PAY_GCM_KE
          && EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_GET_TAG, PAY_GCM_TAG_LEN, out + len);
     EVP_CIPHER_CTX_free(ctx);
     if (!ok) {
-        OPENSSL_cleanse(out, len + PAY_GCM_TAG_LEN); /* what was written may be the text itself */
+        OPENSSL_cleanse(out, len + PAY_GCM_TAG_LEN); /* the output so far may be the text itself */
         return APR_EGENERAL;
     }
     return APR_SUCCESS;
@@ -116,7 +116,7 @@ apr_status_t pay_gcm_open(unsigned char *out, const unsigned char key[PAY_GCM_KE
          && EVP_DecryptFinal_ex(ctx, out + done, &rest) > 0;
     EVP_CIPHER_CTX_free(ctx);
     if (!ok) {
-        OPENSSL_cleanse(out, len); /* nobody sees a text that was not proved */
+        OPENSSL_cleanse(out, len); /* nobody sees a text without a valid tag */
         return APR_EINVAL;
     }
     return APR_SUCCESS;
@@ -221,7 +221,7 @@ void pay_wipe_traces(void)
     static const unsigned char nothing[PAY_GCM_KEY_LEN];
     unsigned char stack[STACK_WIPED];
 
-    /* The same code again, over what is no secret, uses the same registers. */
+    /* The same code again, over data that is not secret, uses the same registers. */
     memset(stack, 0, sizeof(stack));
     (void)pay_gcm_seal(stack, nothing, nothing, nothing, sizeof(nothing), stack, TEXT_SEALED);
     (void)pay_sha256(stack, stack, TEXT_SEALED);

@@ -15,13 +15,16 @@
 #define HEX_LEN (2 * PAY_GCM_KEY_LEN)
 #define LINE_LEN (HEX_LEN + 1)
 #define TEXT_LEN_MAX                                                                               \
-    1023 /* more than the largest ring's, so that one with a line too many is told */
+    1023 /* more than the largest ring's, so that one with a line too many is reported */
 #define ID_LEN 8
 #define PREFIX_LEN (sizeof(VERSION) - 1 + ID_LEN + 1)
 #define FRAME_LEN (PAY_GCM_NONCE_LEN + PAY_GCM_TAG_LEN)
 #define SEALED_LEN_MAX (PREFIX_LEN + (FRAME_LEN + PAY_KEYRING_TEXT_MAX + 2) / 3 * 4)
 
-/* What lies in memory of its own, that no core file holds: the keys, and their text meanwhile. */
+/*
+ * Data in memory of its own that no core file contains: the keys, and their text while it is
+ * parsed.
+ */
 typedef struct secret_t {
     int count;
     unsigned char key[PAY_KEYRING_KEYS_MAX][PAY_GCM_KEY_LEN]; /* the current one first */
@@ -56,7 +59,7 @@ static unsigned int hex_value(char digit)
                               : (unsigned int)(apr_tolower(digit) - 'a') + 10;
 }
 
-/* Lines of 64 hex digits into keys; the text is wiped. */
+/* Parses lines of 64 hex digits into keys; wipes the text. */
 static apr_status_t secret_parse(secret_t *secret, const char **reason, const char *path,
                                  apr_size_t len, apr_pool_t *p)
 {
@@ -112,7 +115,7 @@ static apr_status_t secret_read(secret_t *secret, const char **reason, const cha
     return secret_parse(secret, reason, path, len, p);
 }
 
-/* The keys as the lines of a file; *len of them. */
+/* Prints the keys as the lines of a file; *len is their length. */
 static void secret_print(secret_t *secret, apr_size_t *len)
 {
     static const char digits[] = "0123456789abcdef";
@@ -214,7 +217,10 @@ apr_status_t pay_keyring_load(pay_keyring_t **out, int *made, const char **reaso
     return APR_SUCCESS;
 }
 
-/* What the tag proves beside the text: the first part of what is sealed, and the context. */
+/*
+ * The data that the tag authenticates beside the text: the first part of the sealed text, and the
+ * context.
+ */
 static const char *bound_text(const char *id, const char *context, apr_pool_t *p)
 {
     return apr_pstrcat(p, VERSION, id, ":", context, NULL);
@@ -247,7 +253,7 @@ apr_status_t pay_keyring_seal(const char **sealed, const pay_keyring_t *ring, co
     return APR_SUCCESS;
 }
 
-/* The number of the key that `sealed` names, from `first` on; -1: the ring has no such. */
+/* Returns the number of the key that `sealed` names, from `first` on; -1: not in the ring. */
 static int key_find(const pay_keyring_t *ring, const char *sealed, int first)
 {
     const char *id = sealed + sizeof(VERSION) - 1;
@@ -279,7 +285,7 @@ apr_status_t pay_keyring_open_into(char *text, apr_size_t size, const pay_keyrin
         || len - FRAME_LEN >= size) {
         return APR_EINVAL;
     }
-    /* Two keys of one ring may share an id, though hardly ever do. */
+    /* Two keys of one ring may share an id, although they hardly ever do. */
     for (i = key_find(ring, sealed, 0); i >= 0 && rv != APR_SUCCESS;
          i = key_find(ring, sealed, i + 1)) {
         bound = bound_text(ring->id[i], context, p);
@@ -293,7 +299,7 @@ apr_status_t pay_keyring_open_into(char *text, apr_size_t size, const pay_keyrin
 apr_status_t pay_keyring_open(const char **text, const pay_keyring_t *ring, const char *context,
                               const char *sealed, apr_pool_t *p)
 {
-    const apr_size_t size = strlen(sealed) + 1; /* longer than what is in it */
+    const apr_size_t size = strlen(sealed) + 1; /* longer than its content */
     char *opened = apr_palloc(p, size);
     apr_status_t rv;
 
@@ -308,7 +314,7 @@ int pay_keyring_is_current(const pay_keyring_t *ring, const char *sealed)
            && sealed[PREFIX_LEN - 1] == ':' && key_find(ring, sealed, 0) == 0;
 }
 
-/* Reads the file under `lock`, changes its keys and puts it back; `keep` NULL: one more key. */
+/* Reads the file under `lock`, changes its keys and replaces it; `keep` NULL: adds a key. */
 static apr_status_t file_change(const char **reason, int lock, const char *path,
                                 const pay_keyring_t *keep, apr_pool_t *p)
 {

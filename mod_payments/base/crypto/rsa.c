@@ -15,16 +15,16 @@
 #include <openssl/core_names.h>
 #endif
 
-#define PUBLIC_SIZE 1024 /* of a public half's PEM and its NUL */
-#define FILLER 0x2a      /* below any modulus when it stands in each byte of a block */
+#define PUBLIC_SIZE 1024 /* of a public key's PEM with its NUL */
+#define FILLER 0x2a      /* below any modulus if it fills every byte of a block */
 
-/* The DER of an RSAPublicKey of 4096 bits with the exponent that all have, but for the modulus. */
+/* The DER of an RSAPublicKey of 4096 bits with the usual exponent, up to the modulus. */
 static const unsigned char der_head[] = {0x30, 0x82, 0x02, 0x0a, 0x02, 0x82, 0x02, 0x01, 0x00};
 static const unsigned char der_tail[] = {0x02, 0x03, 0x01, 0x00, 0x01};
 #define DER_LEN (sizeof(der_head) + PAY_RSA_LEN + sizeof(der_tail))
 #define EXPONENT "AQAB"
 
-/* Keys are not encrypted here: nobody is asked on the terminal. */
+/* Keys are not encrypted here: OpenSSL must not prompt on the terminal. */
 static int no_password(char *buffer, int size, int writing, void *baton)
 {
     (void)buffer;
@@ -39,7 +39,7 @@ static int is_ours(EVP_PKEY *key)
     return key && EVP_PKEY_base_id(key) == EVP_PKEY_RSA && EVP_PKEY_bits(key) == PAY_RSA_BITS;
 }
 
-/* NULL: it is none of ours. */
+/* NULL if it is not one of our keys. */
 static EVP_PKEY *key_read(const char *pem, int is_private)
 {
     BIO *bio = BIO_new_mem_buf(pem, -1);
@@ -57,7 +57,7 @@ static EVP_PKEY *key_read(const char *pem, int is_private)
     return key;
 }
 
-/* 0 when it does not fit. */
+/* Returns 0 if it does not fit. */
 static int key_print(char *out, int size, EVP_PKEY *key, int is_private)
 {
     BIO *bio = BIO_new(BIO_s_mem()); /* wiped when it is freed */
@@ -98,7 +98,7 @@ apr_status_t pay_rsa_make(char private_pem[PAY_RSA_PRIVATE_SIZE], const char **p
 
     *public_pem = NULL;
     private_pem[0] = '\0';
-    ERR_set_mark(); /* what else the thread's queue holds is another's */
+    ERR_set_mark(); /* the rest of the thread's queue belongs to other code */
     key = key_make();
     ok = is_ours(key) && key_print(private_pem, PAY_RSA_PRIVATE_SIZE, key, 1)
          && key_print(public_text, sizeof(public_text), key, 0);
@@ -111,7 +111,7 @@ apr_status_t pay_rsa_make(char private_pem[PAY_RSA_PRIVATE_SIZE], const char **p
     return APR_SUCCESS;
 }
 
-/* 0: the exponent is not the usual one. */
+/* Returns 0 if the exponent is not the usual one. */
 static int modulus_get(unsigned char out[PAY_RSA_LEN], EVP_PKEY *key)
 {
     unsigned char der[DER_LEN];
@@ -147,7 +147,7 @@ apr_status_t pay_rsa_xml(const char **out, const char *public_pem, apr_pool_t *p
     return APR_SUCCESS;
 }
 
-/* The private exponent in as many bytes as the modulus; 0: there is none. */
+/* Writes the private exponent in as many bytes as the modulus; returns 0 if there is none. */
 static int exponent_get(unsigned char out[PAY_RSA_LEN], EVP_PKEY *key)
 {
     int ok;
@@ -169,7 +169,7 @@ static int exponent_get(unsigned char out[PAY_RSA_LEN], EVP_PKEY *key)
     return ok;
 }
 
-/* What noise is derived under: the draft's hash of the private exponent. */
+/* The key from which noise is derived: the draft's hash of the private exponent. */
 static int noise_key(unsigned char out[PAY_SHA256_LEN], EVP_PKEY *key)
 {
     unsigned char exponent[PAY_RSA_LEN];
@@ -195,8 +195,8 @@ static int block_decrypt(unsigned char out[PAY_RSA_LEN], EVP_PKEY *key,
     return ok;
 }
 
-/* 1 when it is a number from 1 to the modulus less 1: all can see that, so it may be branched on.
- */
+/* Returns 1 for a number from 1 to the modulus minus 1: everybody can see that, so branching is
+ * safe. */
 static int block_is_valid(const unsigned char block[PAY_RSA_LEN],
                           const unsigned char modulus[PAY_RSA_LEN])
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define HEAD_LEN 2        /* 0, 2 */
-#define PADDING_LEN_MIN 8 /* bytes that are not 0, up to the one that ends them */
+#define PADDING_LEN_MIN 8 /* nonzero bytes before the terminating one */
 #define LENGTHS 128       /* candidates, two bytes each: that none fits happens once in 2^128 */
 #define LENGTH_BYTES (2 * LENGTHS)
 #define LENGTH_MAX (PAY_RSA_LEN - HEAD_LEN - PADDING_LEN_MIN) /* of noise: below it */
@@ -13,7 +13,7 @@
 
 /* ---- choices without a branch: a mask is all ones for yes, 0 for no */
 
-/* The compiler knows nothing of the value, so that it makes no branch of what is done with it. */
+/* Hides the value from the compiler, so that it makes no branch from operations on it. */
 static inline unsigned int veil(unsigned int value)
 {
     __asm__("" : "+r"(value));
@@ -43,7 +43,7 @@ static inline unsigned int choose(unsigned int mask, unsigned int yes, unsigned 
 
 /* ---- noise */
 
-/* The draft's PRF: HMAC of counter, label and length in bits, as often as it takes. */
+/* The draft's PRF: HMAC of counter, label and length in bits, as often as needed. */
 static apr_status_t noise_make(unsigned char *out, apr_size_t len,
                                const unsigned char key[PAY_SHA256_LEN], const char *label)
 {
@@ -64,7 +64,7 @@ static apr_status_t noise_make(unsigned char *out, apr_size_t len,
     return rv;
 }
 
-/* The last candidate that is not too long. */
+/* Returns the last candidate that is not too long. */
 static unsigned int noise_length(const unsigned char candidates[LENGTH_BYTES])
 {
     unsigned int length = 0, candidate;
@@ -79,7 +79,7 @@ static unsigned int noise_length(const unsigned char candidates[LENGTH_BYTES])
 
 /* ---- the text */
 
-/* A mask: the padding is right; *start is then where the text begins. */
+/* Returns a mask: the padding is right; *start is then the start of the text. */
 static unsigned int text_find(unsigned int *start, const unsigned char encoded[PAY_RSA_LEN])
 {
     unsigned int good = mask_is_zero(encoded[0]) & mask_is_zero(encoded[1] ^ 2U);
@@ -94,8 +94,8 @@ static unsigned int text_find(unsigned int *start, const unsigned char encoded[P
     return good & ~mask_is_below(zero, HEAD_LEN + PADDING_LEN_MIN);
 }
 
-/* Shifts the bytes from `start` on to the front, one bit of `start` a round, and zeroes the rest.
- */
+/* Shifts the bytes from `start` on to the front, one bit of `start` per round, and zeroes the
+ * rest. */
 static void text_align(unsigned char text[PAY_RSA_LEN], unsigned int start)
 {
     unsigned int mask, step, i;

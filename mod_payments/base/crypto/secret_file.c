@@ -15,7 +15,7 @@
 #define FILE_MODE 0600
 #define TEMPORARY_RANDOM_LEN 8
 
-/* The directory of `path`, opened, and the name in it. */
+/* Opens the directory of `path`, and sets the name in it. */
 static apr_status_t directory_open(int *fd, const char **name, const char **reason,
                                    const char *what, const char *path, apr_pool_t *p)
 {
@@ -35,7 +35,7 @@ static apr_status_t directory_open(int *fd, const char **name, const char **reas
     return APR_SUCCESS;
 }
 
-/* Where others may rename entries, they could put a file of theirs in the place of ours. */
+/* If others may rename entries, they could replace our file by theirs. */
 static apr_status_t directory_check(const char **reason, int fd, const char *what, const char *path,
                                     apr_pool_t *p)
 {
@@ -55,7 +55,7 @@ static apr_status_t directory_check(const char **reason, int fd, const char *wha
     return APR_SUCCESS;
 }
 
-/* A new file beside the one that `name` stands for, durable with its content. */
+/* Writes a new file beside the one named `name`, durable with its content. */
 static apr_status_t temporary_write(const char **temporary, int dir_fd, const char *name,
                                     const char *text, apr_size_t len, const struct stat *like,
                                     apr_pool_t *p)
@@ -202,7 +202,7 @@ apr_status_t pay_secret_file_make(const char **reason, const char *what, const c
     if (rv == APR_SUCCESS) {
         rv = temporary_write(&temporary, dir_fd, name, text, len, NULL, p);
     }
-    /* A link, not a rename: it does not take the place of one that somebody else made first. */
+    /* A link, not a rename: it does not replace a file that another process made first. */
     if (rv == APR_SUCCESS && linkat(dir_fd, temporary, dir_fd, name, 0) != 0) {
         rv = errno;
     }
@@ -230,7 +230,7 @@ apr_status_t pay_secret_file_lock(int *lock, const char **reason, const char *wh
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    /* Who replaced the file meanwhile held the lock of the earlier one. */
+    /* A process that replaced the file meanwhile held the lock of the earlier one. */
     if (flock(*lock, LOCK_EX | LOCK_NB) != 0 || lstat(path, &named) != 0
         || named.st_ino != held.st_ino || named.st_dev != held.st_dev) {
         close(*lock);

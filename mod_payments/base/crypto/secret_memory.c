@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-/* Stands before what is given out. */
+/* Precedes the bytes of the caller. */
 typedef struct secret_memory_t {
-    apr_size_t size; /* with this */
+    apr_size_t size; /* including this */
     max_align_t bytes[];
 } secret_memory_t;
 

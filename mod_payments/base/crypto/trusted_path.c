@@ -10,14 +10,14 @@
 
 #define DIRECTORY_FLAGS (O_PATH | O_DIRECTORY | O_CLOEXEC)
 
-/* A path that is being walked. */
+/* A walk along a path. */
 typedef struct walk_t {
     const pay_guest_t *guest;
     apr_pool_t *p;
-    int fd;           /* where it has got to, opened */
+    int fd;           /* the directory reached so far, opened */
     struct stat info; /* of it */
     const char *seen; /* its path, for sentences */
-    char *left;       /* what is still to be walked */
+    char *left;       /* the rest of the path */
     int links;        /* symbolic links so far */
     const char *fault;
 } walk_t;
@@ -27,7 +27,7 @@ static int is_ours(const struct stat *info)
     return info->st_uid == 0 || info->st_uid == geteuid();
 }
 
-/* Entries of a sticky directory are moved by their owners and its own alone. */
+/* In a sticky directory, only the owners of entries and its own owner can move them. */
 static int is_sticky(const struct stat *info)
 {
     return S_ISDIR(info->st_mode) && (info->st_mode & S_ISVTX);
@@ -64,7 +64,7 @@ const char *pay_trusted_path_fault(const struct stat *info, const pay_guest_t *g
     return NULL;
 }
 
-/* Goes on from `fd`, which is the walk's from now on. */
+/* Goes on from `fd`, which the walk takes over. */
 static apr_status_t walk_to(walk_t *walk, int fd, const char *seen)
 {
     if (walk->fd >= 0) {
@@ -84,7 +84,7 @@ static apr_status_t walk_from_root(walk_t *walk)
     return walk_to(walk, open("/", DIRECTORY_FLAGS), "/");
 }
 
-/* `fd` is the link `seen`, whose directory the walk stands in. */
+/* `fd` is the link `seen`, in the walk's current directory. */
 static apr_status_t walk_link(walk_t *walk, int fd, const struct stat *link, const char *seen)
 {
     const char *directory = walk->seen;
@@ -134,7 +134,7 @@ static apr_status_t walk_step(walk_t *walk, const char *name)
     return rv;
 }
 
-/* Bounded by the links that are followed, each of which adds a path at most. */
+/* Bounded by the links that are followed, each of which adds one path at most. */
 static apr_status_t walk_all(walk_t *walk)
 {
     apr_status_t rv = walk_from_root(walk);

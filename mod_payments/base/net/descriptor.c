@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #define OWN_DESCRIPTORS "/proc/self/fd"
-#define FD_FIRST 3         /* below it stands what every program inherits */
-#define FD_BLIND_MAX 65536 /* looked at where they cannot be listed */
+#define FD_FIRST 3         /* lower ones are inherited by every program */
+#define FD_BLIND_MAX 65536 /* tried if they cannot be listed */
 
 static pthread_once_t guard_once = PTHREAD_ONCE_INIT;
 static atomic_int guards; /* threads between begin and end */
@@ -32,7 +32,7 @@ int pay_descriptor_close_on_exec(int fd)
     return 0;
 }
 
-/* One more than the highest number that is looked at. */
+/* Returns one more than the highest number to try. */
 static int fd_end(void)
 {
     struct rlimit limit;
@@ -43,7 +43,7 @@ static int fd_end(void)
     return (int)limit.rlim_cur;
 }
 
-/* In a forked process, where nothing but system calls is allowed. */
+/* Runs in a forked process, where only system calls are allowed. */
 static void forked(void)
 {
     const int end = atomic_load(&guards) > 0 ? fd_end() : 0;
@@ -70,7 +70,7 @@ void pay_descriptor_guard_end(void)
     atomic_fetch_sub(&guards, 1);
 }
 
-/* 1 for an end of a pair of sockets without names that was made by this very process. */
+/* Returns 1 for an end of a pair of unnamed sockets that this very process made. */
 static int is_own_pair(int fd)
 {
     struct sockaddr_un name = {.sun_family = AF_UNSPEC};
@@ -104,7 +104,7 @@ void pay_descriptor_pairs_close_on_exec(void)
     int fd;
 
     while (list && (entry = readdir(list)) != NULL) {
-        fd = atoi(entry->d_name); /* 0 for the two that are no numbers */
+        fd = atoi(entry->d_name); /* 0 for the two entries that are not numbers */
         if (fd >= FD_FIRST) {
             pair_close_on_exec(fd);
         }

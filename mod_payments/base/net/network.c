@@ -9,7 +9,7 @@
 
 #define ADDRESS_LEN 16
 
-/* Every address is held as one of IPv6: those of IPv4 as ::ffff:a.b.c.d. */
+/* Every address is stored as IPv6: those of IPv4 as ::ffff:a.b.c.d. */
 typedef struct network_t {
     unsigned char base[ADDRESS_LEN];
     int bits; /* of the base that count */
@@ -20,13 +20,13 @@ typedef struct network_t {
 #define V6(a, b, c, d, e, f, bits) {{a, b, c, d, e, f}, bits}
 /* clang-format on */
 
-/* Where public unicast addresses lie; of IPv6 the IANA has given out no others. */
+/* The ranges of public unicast addresses; the IANA has allocated no others of IPv6. */
 static const network_t public_networks[] = {
     V4(0, 0, 0, 0, 0),
     V6(0x20, 0, 0, 0, 0, 0, 3),
 };
 
-/* What lies in these and is not public. */
+/* Ranges within these that are not public. */
 static const network_t special_networks[] = {
     V4(0, 0, 0, 0, 8),                    /* this network */
     V4(10, 0, 0, 0, 8),                   /* private */
@@ -49,7 +49,7 @@ static const network_t special_networks[] = {
 };
 
 static const network_t mapped = V4(0, 0, 0, 0, 0);
-/* The gateway from IPv6 to IPv4: its last four bytes are the address it dials. */
+/* The gateway from IPv6 to IPv4: the last four bytes are the address that it connects to. */
 static const network_t translated = V6(0, 0x64, 0xff, 0x9b, 0, 0, 96);
 
 static int network_has(const network_t *network, const unsigned char address[ADDRESS_LEN])
@@ -83,7 +83,7 @@ static void v4_put(unsigned char out[ADDRESS_LEN], const void *four)
     memcpy(out + ADDRESS_LEN - 4, four, 4);
 }
 
-/* Digits alone, no more than `max`. */
+/* Parses digits alone, at most `max`. */
 static int bits_parse(int *out, const char *text, int max)
 {
     apr_size_t len = strlen(text);
@@ -98,7 +98,7 @@ static int bits_parse(int *out, const char *text, int max)
     return *out <= max;
 }
 
-/* 1 when no bit of the base stands beyond those that count: 10.1.2.3/8 is a slip of the pen. */
+/* Returns 1 if no bit of the base is set beyond those that count: 10.1.2.3/8 is a typing error. */
 static int base_exact(const network_t *network)
 {
     int bit;
@@ -162,7 +162,7 @@ apr_status_t pay_network_list(apr_array_header_t **out, const char **word, const
     return APR_SUCCESS;
 }
 
-/* 0 when the family is neither of the two. */
+/* Returns 0 if the family is neither of the two. */
 static int address_read(unsigned char out[ADDRESS_LEN], const struct sockaddr *address)
 {
     struct sockaddr_in v4;

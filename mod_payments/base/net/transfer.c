@@ -22,7 +22,7 @@ struct pay_transfers_t {
     CURLM *multi;
     apr_pool_t *pool;
     apr_pool_t *scratch;
-    apr_array_header_t *slots; /* all ever made, of pay_transfer_slot_t * */
+    apr_array_header_t *slots; /* all that were ever made, of pay_transfer_slot_t * */
     pay_transfer_slot_t *idle; /* with a handle, free */
     pay_transfer_slot_t *bare; /* without one, free */
     pay_transfer_slot_t *ended;
@@ -32,7 +32,7 @@ struct pay_transfers_t {
     int count; /* running and ended ones */
     int connect_ms;
     int total_ms;
-    int last_fd;  /* of the transfer that ended last */
+    int last_fd;  /* of the last ended transfer */
     int looks_up; /* a lookup began, for which libcurl opens a pair of sockets */
 };
 
@@ -61,9 +61,9 @@ apr_status_t pay_transfer_init(void)
 }
 
 /*
- * A peer that has gone raises SIGPIPE where libcurl leaves writing to the TLS library, and with
- * CURLOPT_NOSIGNAL libcurl does not prevent it. Blocked for this thread while libcurl works, and
- * taken off again when it came.
+ * A peer that has gone raises SIGPIPE if libcurl leaves writing to the TLS library, and with
+ * CURLOPT_NOSIGNAL libcurl does not prevent it. It is blocked for this thread while libcurl works,
+ * and removed if it came.
  */
 typedef struct pipe_guard_t {
     sigset_t before;
@@ -105,7 +105,7 @@ static void slot_stop(pay_transfers_t *set, pay_transfer_slot_t *slot)
     }
 }
 
-/* Runs before the pool's children go, so that what the transfers point at is still there. */
+/* Runs before the pool's children are destroyed, while the transfers' data still exists. */
 static apr_status_t transfers_cleanup(void *baton)
 {
     pay_transfers_t *set = baton;
@@ -152,14 +152,14 @@ apr_status_t pay_transfers_create(pay_transfers_t **out, apr_pool_t *p)
     set->total_ms = PAY_TRANSFER_TOTAL_MS;
     pay_descriptor_guard_begin();
     set->multi = curl_multi_init();
-    pay_descriptor_pairs_close_on_exec(); /* it has one of its own, to be woken up by */
+    pay_descriptor_pairs_close_on_exec(); /* it has a pair of its own, for wake-ups */
     pay_descriptor_guard_end();
     if (!set->multi) {
         return APR_ENOMEM;
     }
     apr_pool_pre_cleanup_register(p, set, transfers_cleanup);
     (void)curl_multi_setopt(set->multi, CURLMOPT_MAXCONNECTS, (long)KEPT_MAX);
-    /* One request at a time on a connection: what breaks it breaks no other. */
+    /* One request at a time on a connection: a failure breaks no other request. */
     (void)curl_multi_setopt(set->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
     *out = set;
     return APR_SUCCESS;
@@ -195,8 +195,8 @@ static pay_transfer_slot_t *slot_take(pay_transfers_t *set)
 
 static void slot_give_back(pay_transfers_t *set, pay_transfer_slot_t *slot)
 {
-    /* One that failed keeps in mind that a body is to be sent again, and would refuse the next
-     * transfer for it. The connections are the set's, so they are not lost with it. */
+    /* A failed handle remembers that a body is to be sent again, and would refuse the next transfer
+     * for that reason. The connections belong to the set, so they are not lost with it. */
     const int keep = slot->easy && !slot->failed && set->idle_count < IDLE_MAX;
 
     pay_transfer_slot_clear(slot);
@@ -267,7 +267,7 @@ apr_status_t pay_transfer_start(pay_transfers_t *set, pay_transfer_t *transfer)
     apr_status_t rv;
 
     assert(transfer->content_max == 0 || transfer->pool);
-    assert(transfer->content_max < APR_SIZE_MAX); /* a NUL stands behind it */
+    assert(transfer->content_max < APR_SIZE_MAX); /* a NUL follows it */
     transfer_reset(transfer);
     slot = slot_take(set);
     if (!slot->easy) {
@@ -293,7 +293,7 @@ apr_status_t pay_transfer_start(pay_transfers_t *set, pay_transfer_t *transfer)
     return APR_SUCCESS;
 }
 
-/* Lets libcurl do what can be done now. */
+/* Lets libcurl do all work that it can do now. */
 static CURLMcode step(pay_transfers_t *set)
 {
     CURLMcode code;
@@ -309,7 +309,10 @@ static CURLMcode step(pay_transfers_t *set)
     return code;
 }
 
-/* Of the connection that is kept, -1: none is. Asked before the handle leaves its set. */
+/*
+ * Returns the socket of the idle connection, -1 if there is none. Called before the handle leaves
+ * its set.
+ */
 static int socket_of(CURL *easy)
 {
     curl_socket_t fd = CURL_SOCKET_BAD;
@@ -318,7 +321,7 @@ static int socket_of(CURL *easy)
     return fd == CURL_SOCKET_BAD ? -1 : (int)fd;
 }
 
-/* Moves what libcurl has done with to the list of ended ones, in the order of their ends. */
+/* Moves finished transfers to the list of ended ones, in the order of their ends. */
 static void ended_collect(pay_transfers_t *set)
 {
     const CURLMsg *message;
@@ -343,7 +346,7 @@ static void ended_collect(pay_transfers_t *set)
 
 void pay_transfers_run(pay_transfers_t *set, apr_interval_time_t wait)
 {
-    /* Both are cut to whole milliseconds: one more, or it would end early. */
+    /* Both are cut to whole milliseconds: add one, or it would end early. */
     apr_int64_t until_ms = pay_time_boot_ms() + apr_time_as_msec(wait) + 1;
     pipe_guard_t guard;
 
@@ -389,8 +392,8 @@ pay_transfer_t *pay_transfers_next(pay_transfers_t *set)
     return transfer;
 }
 
-/* What libcurl has closed since, it does not use: then it matters not what stands behind the
- * number. */
+/* libcurl does not use a connection that it has closed since: the present meaning of the number
+ * does not matter then. */
 int pay_transfers_quiet(const pay_transfers_t *set)
 {
     struct pollfd last = {.fd = set->last_fd, .events = POLLIN};

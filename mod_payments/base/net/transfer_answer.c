@@ -29,7 +29,7 @@ void pay_transfer_answer_heard(pay_transfer_slot_t *slot)
 
 /* ---- the head */
 
-/* What stands behind the name of a header, without the blanks around it; NULL: it is another. */
+/* Returns the value of a header, without the blanks around it; NULL if it is another header. */
 static const char *value_of(apr_size_t *len, const char *line, apr_size_t line_len,
                             const char *name)
 {
@@ -51,7 +51,7 @@ static const char *value_of(apr_size_t *len, const char *line, apr_size_t line_l
     return line;
 }
 
-/* A date, or anything else than seconds, is none. */
+/* A date, or anything other than seconds, counts as absent. */
 static int retry_after_parse(const char *text, apr_size_t len)
 {
     int seconds = 0;
@@ -71,7 +71,7 @@ static int retry_after_parse(const char *text, apr_size_t len)
     return seconds;
 }
 
-/* What stands behind "Date:"; 0: no date. */
+/* Parses the value of "Date:"; returns 0 if it is not a date. */
 static apr_time_t date_parse(const char *text, apr_size_t len)
 {
     char line[DATE_LEN_MAX + 1];
@@ -114,7 +114,7 @@ size_t pay_transfer_answer_head(char *data, size_t size, size_t count, void *bat
     slot->head_len += len;
     if (len >= 5 && memcmp(data, "HTTP/", 5) == 0) {
         slot->head_whole = 0;
-        slot->retry_after = -1; /* what an interim answer says is not said of this one */
+        slot->retry_after = -1; /* the headers of an interim answer do not apply to this one */
         slot->replayed = 0;
         slot->dates = 0;
     } else if (len > 0 && (data[0] == '\r' || data[0] == '\n')) {
@@ -139,8 +139,8 @@ static void answer_keep(pay_transfer_t *transfer, const char *data, apr_size_t l
     transfer->answer[transfer->answer_len] = '\0';
 }
 
-/* So that `want` bytes and a NUL have room. Doubled: what is left behind in the pool is never more
- * than what is in use. */
+/* Makes room for `want` bytes and a NUL. Doubles the size: the memory left behind in the pool is
+ * never more than the memory in use. */
 static void content_grow(pay_transfer_slot_t *slot, apr_size_t want)
 {
     const pay_transfer_t *transfer = slot->transfer;
@@ -161,7 +161,7 @@ static void content_grow(pay_transfer_slot_t *slot, apr_size_t want)
     slot->content_size = size;
 }
 
-/* 0: it is longer than it may be. */
+/* Returns 0 if it is longer than allowed. */
 static int content_keep(pay_transfer_slot_t *slot, const char *data, apr_size_t len)
 {
     const apr_size_t max = slot->transfer->content_max;

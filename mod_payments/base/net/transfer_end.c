@@ -5,10 +5,10 @@
 
 #include <errno.h>
 
-#define STATUS_FINAL 200 /* this and above: not interim */
+#define STATUS_FINAL 200 /* this and above: final */
 #define SMTP_REFUSED 400 /* this and above */
 
-/* Which command of a mail a reply answers, counted from the first. */
+/* The command of a mail that a reply answers, counted from the first. */
 enum { REPLY_SENDER = 1, REPLY_RECIPIENT = 2, REPLY_DATA = 3 };
 
 static const char *connect_sentence(const pay_transfer_slot_t *slot)
@@ -37,7 +37,7 @@ static const char *certificate_sentence(const pay_transfer_slot_t *slot)
 
     (void)curl_easy_getinfo(slot->easy, CURLINFO_SSL_VERIFYRESULT, &cause);
     switch (cause) {
-    case 0: /* and the next: libcurl compared the names itself */
+    case 0: /* this and the following: libcurl compared the names itself */
     case 1:
     case 62:
     case 64:
@@ -57,7 +57,7 @@ static const char *certificate_sentence(const pay_transfer_slot_t *slot)
     }
 }
 
-/* Which of the time limits it was can be told from how far it had come. */
+/* The progress so far shows which of the time limits expired. */
 static const char *timeout_sentence(const pay_transfer_slot_t *slot)
 {
     if (slot->requested) {
@@ -85,7 +85,7 @@ static const char *sentence_of(const pay_transfer_slot_t *slot, CURLcode code)
         return "No TLS connection could be made.";
     case CURLE_SSL_CACERT_BADFILE:
         return "The file of trusted certificates cannot be read.";
-    case CURLE_REMOTE_ACCESS_DENIED: /* EHLO was refused, and HELO too or there is no TLS with it */
+    case CURLE_REMOTE_ACCESS_DENIED: /* EHLO was refused, and so was HELO, or HELO has no TLS */
         if (!slot->transfer->user) {
             return "The mail server refused the connection.";
         }
@@ -95,7 +95,7 @@ static const char *sentence_of(const pay_transfer_slot_t *slot, CURLcode code)
     case CURLE_LOGIN_DENIED:
         return "The mail server refused the login.";
     case CURLE_GOT_NOTHING:
-    case CURLE_SEND_FAIL_REWIND: /* a kept one, on which the body was not sent again */
+    case CURLE_SEND_FAIL_REWIND: /* a reused one, on which the body was not sent again */
         return "The connection was closed before an answer came.";
     case CURLE_PARTIAL_FILE:
     case CURLE_RECV_ERROR:
@@ -124,12 +124,12 @@ static void http_end(pay_transfer_slot_t *slot, CURLcode code)
     pay_transfer_t *transfer = slot->transfer;
     long status = 0;
 
-    /* libcurl is content with a head that was cut off, and with an interim answer alone. */
+    /* libcurl accepts a head that was cut off, and an interim answer alone. */
     (void)curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
     if (code == CURLE_OK && (!slot->head_whole || status < STATUS_FINAL)) {
         code = CURLE_PARTIAL_FILE;
     }
-    /* The status stands before the body: one that never ends does not take it back. */
+    /* The status precedes the body: an endless body does not revoke it. */
     if (code == CURLE_OK || slot->body_beyond) {
         end_set(transfer, PAY_TRANSFER_ANSWERED, status, "");
         pay_transfer_answer_whole(slot);
@@ -140,7 +140,7 @@ static void http_end(pay_transfer_slot_t *slot, CURLcode code)
 }
 
 /*
- * A refused greeting, login or sender is the matter of who runs the two servers: the mail itself
+ * A refused greeting, login or sender concerns the operators of the two servers: the mail itself
  * was not judged, and no byte of it was sent. It is sent after the reply to DATA.
  */
 static void mail_end(pay_transfer_slot_t *slot, CURLcode code)
@@ -175,11 +175,11 @@ static void times_set(const pay_transfer_slot_t *slot)
     transfer->time = total;
     transfer->first_byte_time = pay_transfer_answer_heard_after(slot);
     if (transfer->first_byte_time > total) {
-        /* It counts from a moment earlier than libcurl does. */
+        /* It counts from an earlier moment than libcurl does. */
         transfer->first_byte_time = total;
     }
     if (!slot->dialled) {
-        return; /* a kept connection, of which some versions of libcurl give times too */
+        return; /* a reused connection, for which some versions of libcurl report times too */
     }
     (void)curl_easy_getinfo(slot->easy, CURLINFO_CONNECT_TIME_T, &connected);
     (void)curl_easy_getinfo(slot->easy, CURLINFO_APPCONNECT_TIME_T, &encrypted);

@@ -11,11 +11,11 @@
 
 #define REPLY_LINE_MIN 4 /* "250 " */
 
-/* ---- what libcurl asks while it works */
+/* ---- libcurl's callbacks */
 
 /*
- * The lines of the server's replies. They are counted from the first command of the mail on, MAIL,
- * so that it is known what a refusal refused, and the last reply is kept.
+ * Reads the lines of the server's replies. They are counted from the first command of the mail on,
+ * MAIL, so that it is known what a refusal refused; the last reply is kept.
  */
 static size_t reply_read(char *data, size_t size, size_t count, void *baton)
 {
@@ -86,8 +86,8 @@ void pay_transfer_mail_cut(pay_transfer_slot_t *slot)
 }
 
 /*
- * libcurl ends a session with QUIT and waits for the reply, minutes long and with everything else
- * standing still. Nothing depends on that reply, so there is none to wait for.
+ * libcurl ends a session with QUIT and waits for the reply, for minutes, while everything else
+ * stands still. Nothing depends on that reply, so it does not wait.
  */
 static int quit_watch(CURL *easy, curl_infotype type, char *data, size_t len, void *baton)
 {
@@ -103,13 +103,13 @@ static int quit_watch(CURL *easy, curl_infotype type, char *data, size_t len, vo
 
 /* ---- options */
 
-/* An addr-spec that cannot end the brackets or the line it is put into. */
+/* Returns 1 for an addr-spec that cannot end the brackets or the line that contains it. */
 static int address_safe(const char *address)
 {
     return *address && pay_transfer_line_safe(address) && !strpbrk(address, " \t<>");
 }
 
-/* Lines end with CRLF in a message; the encoder takes a lone LF for a character. */
+/* Lines of a message end with CRLF; the encoder treats a lone LF as an ordinary character. */
 static const char *lines_ended(const char *text, apr_pool_t *p)
 {
     char *out = apr_palloc(p, strlen(text) * 2 + 1);
@@ -176,7 +176,7 @@ static apr_status_t message_set(pay_transfer_slot_t *slot, apr_pool_t *scratch)
     return APR_SUCCESS;
 }
 
-/* The machine itself, as it is written in a configuration. */
+/* The machine itself, as written in a configuration. */
 static int host_is_loopback(const char *url)
 {
     static const char *const hosts[] = {"localhost", "127.", "[::1]"};
@@ -208,13 +208,13 @@ static int session_set(pay_transfer_slot_t *slot)
     } else {
         bad |= curl_easy_setopt(easy, CURLOPT_USE_SSL, (long)CURLUSESSL_TRY);
         if (strncmp(transfer->url, "smtp:", 5) == 0 && host_is_loopback(transfer->url)) {
-            /* The relay of this machine has a certificate that nobody signed, as installed. To
-             * speak to it without TLS would be right too. */
+            /* The relay of this machine has a self-signed certificate, as installed. Connecting to
+             * it without TLS would be safe too. */
             bad |= curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
             bad |= curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
         }
     }
-    /* A session for each mail: what a server says of one is not heard by the next. */
+    /* A session for each mail: the reply to one cannot affect the next. */
     bad |= curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
     bad |= curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
     bad |= curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, reply_read);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define CONTENT_TYPE "Content-Type:"
-#define IDLE_SECONDS_MAX 60L /* a connection kept longer than this is not used again */
+#define IDLE_SECONDS_MAX 60L /* a connection that is idle for longer is not used again */
 
 int pay_transfer_line_safe(const char *text)
 {
@@ -27,7 +27,10 @@ int pay_transfer_line_safe(const char *text)
     return 1;
 }
 
-/* "Name: value", where the name is one that libcurl takes as it is and the value is not empty. */
+/*
+ * Returns 1 for "Name: value" with a name that libcurl accepts as it is and a value that is not
+ * empty.
+ */
 static int header_safe(const char *header)
 {
     apr_size_t name_len = strspn(header, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -37,9 +40,9 @@ static int header_safe(const char *header)
            && header[name_len + 2] != '\0' && pay_transfer_line_safe(header);
 }
 
-/* ---- what libcurl asks while it works */
+/* ---- libcurl's callbacks */
 
-/* The address that is dialled is judged here, after every lookup and redirection of names. */
+/* Judges the address of the connection, after every lookup and redirection of names. */
 static curl_socket_t socket_open(void *baton, curlsocktype purpose, struct curl_sockaddr *address)
 {
     pay_transfer_slot_t *slot = baton;
@@ -47,7 +50,7 @@ static curl_socket_t socket_open(void *baton, curlsocktype purpose, struct curl_
     int fd;
 
     (void)purpose;
-    /* Begun a second time: see request_permit. */
+    /* The request began a second time: see request_permit. */
     if (slot->requested) {
         return CURL_SOCKET_BAD;
     }
@@ -85,10 +88,10 @@ static int peer_permitted(const pay_transfer_t *transfer, const char *text)
 }
 
 /*
- * Asked with the connection there and nothing of the request sent. A kept connection was judged for
- * the transfer that opened it, so its peer is judged again for this one. And libcurl sends a
- * request again on a new connection when a kept one closes without an answer; its receiver may
- * have acted on it, so that is for the caller to decide.
+ * Called when the connection is there and no byte of the request was sent. A reused connection was
+ * judged for the transfer that opened it, so its peer is judged again for this one. And libcurl
+ * repeats a request on a new connection if a reused one closes without an answer; the receiver may
+ * have acted on it, so the caller must decide that.
  */
 static int request_permit(void *baton, char *peer, char *local, int peer_port, int local_port)
 {
@@ -109,7 +112,7 @@ static int request_permit(void *baton, char *peer, char *local, int peer_port, i
     return CURL_PREREQFUNC_OK;
 }
 
-/* What is left of the request's body. */
+/* Sends the rest of the request's body. */
 static size_t request_send(char *data, size_t size, size_t count, void *baton)
 {
     pay_transfer_slot_t *slot = baton;
@@ -126,7 +129,7 @@ static size_t request_send(char *data, size_t size, size_t count, void *baton)
     return len;
 }
 
-/* libcurl goes back in a body for one reason: to send it again. See request_permit. */
+/* libcurl rewinds a body for one reason: to send it again. See request_permit. */
 static int request_rewind(void *baton, curl_off_t offset, int origin)
 {
     (void)baton;
@@ -137,7 +140,7 @@ static int request_rewind(void *baton, curl_off_t offset, int origin)
 
 /* ---- options */
 
-/* NULL: a scheme that is not for this kind of transfer. */
+/* NULL: a scheme for another kind of transfer. */
 static const char *scheme_of(const pay_transfer_t *transfer)
 {
     static const char *const schemes[2][2] = {{"https", "http"}, {"smtps", "smtp"}};
@@ -177,7 +180,7 @@ static apr_status_t headers_set(pay_transfer_slot_t *slot)
         typed |= strncasecmp(header, CONTENT_TYPE, strlen(CONTENT_TYPE)) == 0;
     }
     if (!slot->mail && transfer->body && !typed) {
-        /* Else libcurl would say that it is a form. */
+        /* Otherwise libcurl would declare it as a form. */
         longer = curl_slist_append(slot->headers, CONTENT_TYPE);
         if (!longer) {
             return APR_ENOMEM;
@@ -185,7 +188,7 @@ static apr_status_t headers_set(pay_transfer_slot_t *slot)
         slot->headers = longer;
     }
     if (!slot->mail) {
-        /* No pause for a 100 Continue, which many receivers never send. */
+        /* Does not pause for a 100 Continue, which many receivers never send. */
         longer = curl_slist_append(slot->headers, "Expect:");
         if (!longer) {
             return APR_ENOMEM;
@@ -204,13 +207,13 @@ static int limits_set(CURL *easy, int connect_ms, int total_ms)
     bad |= curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)total_ms);
     bad |= curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, IDLE_SECONDS_MAX);
 #if LIBCURL_VERSION_NUM >= 0x075700
-    /* A lookup that takes too long is left to itself: to wait for its end would hold up all. */
+    /* A lookup that takes too long is abandoned: waiting for its end would delay all transfers. */
     bad |= curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 #endif
     return bad;
 }
 
-/* Nothing is followed, taken from the environment or from files of the user. */
+/* Follows nothing, and takes nothing from the environment or from files of the user. */
 static int isolation_set(CURL *easy, const char *scheme)
 {
     int bad = 0;
@@ -235,8 +238,8 @@ static int tls_set(CURL *easy, const char *ca_file)
     if (ca_file) {
         bad |= curl_easy_setopt(easy, CURLOPT_CAINFO, ca_file);
     }
-    /* Beside a file the directory adds nothing, and with it libcurl reads the file for each new
-     * connection instead of once. */
+    /* The directory adds nothing to a file, and makes libcurl read the file for each new connection
+     * instead of once. */
     if (ca_file || (version->age >= CURLVERSION_SEVENTH && version->cainfo)) {
         bad |= curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
     }
@@ -260,8 +263,9 @@ static int callbacks_set(CURL *easy, pay_transfer_slot_t *slot)
 }
 
 /*
- * HTTP/1.1: with one request on a connection it is known which one a broken connection was for. The
- * body is read from a function that cannot go back: what libcurl has no copy of it cannot repeat.
+ * HTTP/1.1: with one request on a connection it is known which request a broken connection was for.
+ * The body is read from a function that cannot rewind: libcurl cannot repeat data of which it has
+ * no copy.
  */
 static int http_set(CURL *easy, pay_transfer_slot_t *slot)
 {
@@ -300,7 +304,7 @@ apr_status_t pay_transfer_slot_prepare(pay_transfer_slot_t *slot, int connect_ms
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    /* The text is libcurl's own (pay_url_parse), so it dials what was judged. */
+    /* The text is libcurl's own (pay_url_parse), so it connects to the judged address. */
     bad |= curl_easy_setopt(slot->easy, CURLOPT_URL, transfer->url);
     bad |= limits_set(slot->easy, connect_ms, total_ms);
     bad |= isolation_set(slot->easy, scheme);
@@ -309,7 +313,7 @@ apr_status_t pay_transfer_slot_prepare(pay_transfer_slot_t *slot, int connect_ms
     if (!slot->mail) {
         bad |= http_set(slot->easy, slot);
     }
-    /* One that was not taken would be missing: no transfer without it. */
+    /* An option that was refused would be missing: then there is no transfer. */
     if (bad) {
         return APR_EGENERAL;
     }

@@ -11,11 +11,11 @@
 #define URL_LEN_MAX 1000
 #define PORT_MAX 65535
 
-/* What RFC 3986 lets stand in a URL. libcurl would carry other bytes as they are. */
+/* The characters that RFC 3986 allows in a URL. libcurl would pass other bytes on as they are. */
 static const char url_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
                                 "-._~:/?#[]@!$&'()*+,;=%";
 
-/* 1 when `scheme` is one of the words of `schemes`. */
+/* Returns 1 if `scheme` is one of the words of `schemes`. */
 static int scheme_listed(const char *scheme, const char *schemes)
 {
     apr_size_t len = strlen(scheme);
@@ -33,7 +33,7 @@ static int scheme_listed(const char *scheme, const char *schemes)
     return 0;
 }
 
-/* "https or http" of "https http". */
+/* Makes "https or http" of "https http". */
 static const char *schemes_sentence(const char *schemes, apr_pool_t *p)
 {
     const char *blank = strrchr(schemes, ' ');
@@ -45,8 +45,8 @@ static const char *schemes_sentence(const char *schemes, apr_pool_t *p)
 }
 
 /*
- * What libcurl is lenient about, judged on the text as it came: a URL that two programs could read
- * in two ways is refused. NULL: there is nothing to say against it.
+ * Checks the original text for faults that libcurl tolerates: a URL that two programs could read in
+ * two ways is refused. NULL if there is no fault.
  */
 static const char *text_fault(const char *text, const char *schemes, apr_pool_t *p)
 {
@@ -80,7 +80,7 @@ static const char *text_fault(const char *text, const char *schemes, apr_pool_t 
     return NULL;
 }
 
-/* Out of libcurl's memory into the pool's; NULL: the URL has no such part. */
+/* Copies a part from libcurl's memory into the pool; NULL: the URL has no such part. */
 static char *part_get(CURLU *handle, CURLUPart part, unsigned int flags, apr_pool_t *p)
 {
     char *text = NULL;

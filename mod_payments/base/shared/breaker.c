@@ -34,16 +34,16 @@ _Static_assert(PAY_BREAKER_OPEN_MS << OPENINGS_MAX >= PAY_BREAKER_OPEN_MS_MAX,
                "the longest time is reached before the count of openings ends");
 
 /*
- * All that decides is in one word, changed by compare-and-set: of many who find the time over, the
- * one whose set succeeds makes the probe. The generation is counted up whenever the breaker opens,
- * closes or is probed. A ticket is the generation that its call entered in, and tells a result of
- * now from a late one.
+ * All state that decides is in one word, changed by compare-and-set: of many threads that find the
+ * time over, the one whose set succeeds makes the probe. The generation is incremented whenever the
+ * breaker opens, closes or is probed. A ticket is the generation in which its call entered, and
+ * distinguishes a current result from a late one.
  *
- * `prober` is the generation of a probe and the process that makes it. It is written behind the
+ * `prober` is the generation of a probe and the process that makes it. It is written after the
  * word, and believed only while both generations are the same.
  *
- * `trial_ms` is when a call may try again whether our credentials are refused. That call is a
- * probe; its answer sets the next time. What queries learn does not, or they would put it off for
+ * `trial_ms` is when a call may test again whether our credentials are refused. That call is a
+ * probe; its answer sets the next time. Results of queries do not, or they would postpone it for
  * ever.
  */
 struct pay_breaker_t {
@@ -56,14 +56,14 @@ typedef struct content_t {
     pay_breaker_state_t state;
     unsigned faulty;
     unsigned shut;     /* faulty for good */
-    unsigned held;     /* open because the peer asked for it */
-    unsigned openings; /* since it was closed last, holds not counted */
+    unsigned held;     /* open because the peer asked us to wait */
+    unsigned openings; /* since it was last closed, without holds */
     unsigned failures; /* in a row; while closed */
     unsigned generation;
     apr_int64_t until_ms; /* open: when a probe may go; probing: when it is given up */
 } content_t;
 
-/* What befell; changes *content, or leaves it as it is. */
+/* Handles an event; changes *content, or leaves it as it is. */
 typedef void change_t(content_t *content, int ticket, apr_int64_t ms);
 
 static unsigned take(apr_uint64_t *word, int bits)
@@ -115,7 +115,7 @@ static void become(content_t *content, pay_breaker_state_t state, apr_int64_t un
     }
 }
 
-/* 1 when nothing opened, closed or probed it since the ticket was given. */
+/* Returns 1 if it was not opened, closed or probed since the ticket was issued. */
 static int is_current(const content_t *content, int ticket)
 {
     return ticket > 0 && (unsigned)ticket - 1 == content->generation;
@@ -152,7 +152,7 @@ pay_breaker_t *pay_breaker_init(void *memory)
     return breaker;
 }
 
-/* 1 when the process that makes the probe of this generation is no more. */
+/* Returns 1 if the process that makes the probe of this generation has died. */
 static int is_prober_dead(const pay_breaker_t *breaker, unsigned generation)
 {
     const apr_uint64_t prober = atomic_load(&breaker->prober);
@@ -163,7 +163,7 @@ static int is_prober_dead(const pay_breaker_t *breaker, unsigned generation)
     return kill((pid_t)(prober & PID_MASK), 0) != 0 && errno == ESRCH;
 }
 
-/* How long the next who enters must wait; not above 0: it is the probe. */
+/* Returns how long the next caller must wait; not above 0: the caller is the probe. */
 static apr_int64_t wait_of(const pay_breaker_t *breaker, const content_t *content,
                            apr_int64_t now_ms)
 {
@@ -182,7 +182,7 @@ static apr_int64_t wait_of(const pay_breaker_t *breaker, const content_t *conten
     return wait_ms < PAY_BREAKER_OPEN_MS ? wait_ms : PAY_BREAKER_OPEN_MS;
 }
 
-/* The same while credentials are refused. */
+/* Returns the same while credentials are refused. */
 static apr_int64_t faulty_wait_of(const pay_breaker_t *breaker, const content_t *content,
                                   apr_int64_t now_ms)
 {
@@ -267,7 +267,7 @@ static void fail(content_t *content, int ticket, apr_int64_t ms)
     open_for_failures(content);
 }
 
-/* The place of a probe goes to whoever enters next. */
+/* The place of a probe goes to the next caller. */
 static void skip(content_t *content, int ticket, apr_int64_t ms)
 {
     (void)ms;
@@ -351,7 +351,7 @@ void pay_breaker_fault(pay_breaker_t *breaker)
     const content_t content = unpack(atomic_load(&breaker->word));
 
     if (!content.faulty || content.state == PAY_BREAKER_PROBING) {
-        put_off_trial(breaker); /* first: nobody finds the fault without its time */
+        put_off_trial(breaker); /* first: nobody sees the fault without its time */
     }
     change(breaker, note_fault, 0, 0);
 }

@@ -14,14 +14,14 @@
 #define WAYS 8
 #define SETS_MANY 8192   /* 65,536 keys: cards, addresses */
 #define SETS_FEW 512     /* 4,096 keys: links, accounts */
-#define LOCK_WAIT_MS 100 /* then the process that holds it is stopped: nothing is counted */
+#define LOCK_WAIT_MS 100 /* after it the process that holds it is stopped: nothing is counted */
 #define ALIGNED(size) (((size) + 63) & ~(apr_size_t)63)
 
 typedef struct entry_t {
     unsigned char key[PAY_FAILURE_KEY_LEN];
     pay_failure_owner_t owner;
-    apr_time_t ends;  /* the window of its count; past: the place is free */
-    apr_time_t until; /* blocked until then; 0 or past: it is not */
+    apr_time_t ends;  /* end of its counting window; in the past: the place is free */
+    apr_time_t until; /* blocked until then; 0 or past: not blocked */
     int count;
     char hint[PAY_FAILURE_HINT_MAX + 1];
 } entry_t;
@@ -30,7 +30,7 @@ typedef struct set_t {
     entry_t way[WAYS];
 } set_t;
 
-/* One kind. `used` has a byte for each set that ever held a key: a list looks at no other one. */
+/* One kind. `used` has a byte for each set that ever held a key: a list visits no other one. */
 typedef struct kind_table_t {
     pthread_mutex_t mutex;
     unsigned char used[SETS_MANY];
@@ -58,7 +58,7 @@ apr_size_t pay_failure_table_size(void)
     return size;
 }
 
-/* Where the sets of a kind begin. */
+/* Returns the first set of a kind. */
 static set_t *sets_at(pay_failure_table_t *table, pay_failure_kind_t kind)
 {
     char *at = (char *)table + ALIGNED(sizeof(*table));
@@ -126,8 +126,8 @@ apr_status_t pay_failure_key(unsigned char out[PAY_FAILURE_KEY_LEN],
 }
 
 /*
- * 0: another process holds it, and is stopped. What a process that died in between left in its
- * entry is at worst one wrong count.
+ * Returns 0 if another process holds it, and is stopped. A process that died inside leaves at worst
+ * one wrong count in its entry.
  */
 static int lock(pay_failure_table_t *table, pay_failure_kind_t kind)
 {
@@ -147,13 +147,13 @@ static apr_size_t set_of(pay_failure_kind_t kind, const unsigned char *key)
     return number & (sets_of[kind] - 1);
 }
 
-/* 1 while anything is remembered of it. */
+/* Returns 1 while any of its failures count. */
 static int is_held(const entry_t *entry, apr_time_t now)
 {
     return entry->ends > now || entry->until > now;
 }
 
-/* Under the lock; NULL: nothing is remembered of the key. */
+/* Under the lock; NULL: no failure of the key is on record. */
 static entry_t *find(pay_failure_table_t *table, pay_failure_kind_t kind, const unsigned char *key,
                      apr_time_t now)
 {
@@ -170,7 +170,7 @@ static entry_t *find(pay_failure_table_t *table, pay_failure_kind_t kind, const 
     return NULL;
 }
 
-/* 1 if `a` is the better one to take over. */
+/* Returns 1 if `a` is the better one to take over. */
 static int goes_before(const entry_t *a, const entry_t *b, apr_time_t now)
 {
     const int a_blocked = a->until > now, b_blocked = b->until > now;
@@ -181,7 +181,7 @@ static int goes_before(const entry_t *a, const entry_t *b, apr_time_t now)
     return a_blocked ? a->until < b->until : a->ends < b->ends;
 }
 
-/* Under the lock: a place for the key, emptied. */
+/* Under the lock: clears a place for the key. */
 static entry_t *take_place(pay_failure_table_t *table, pay_failure_kind_t kind,
                            const unsigned char *key, apr_time_t now)
 {
@@ -335,7 +335,7 @@ static int later_first(const void *a, const void *b)
     return x == y ? 0 : x < y ? 1 : -1;
 }
 
-/* Puts it where the one is that ends first, once there is no room. */
+/* If there is no room, replaces the block that ends first. */
 static void keep(apr_array_header_t *out, const pay_failure_block_t *block)
 {
     pay_failure_block_t *least;

@@ -19,7 +19,7 @@ _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "meters are shared by processes: no 
 
 typedef _Atomic apr_uint64_t cell_t;
 
-/* Threads count in one of several copies, so that they do not fight for the same cache lines. */
+/* Threads count in one of several copies, so that they do not contend for the same cache lines. */
 typedef struct shard_t {
     _Alignas(LINE) cell_t counter[PAY_METER_COUNTER_COUNT];
     cell_t bucket[PAY_METER_HISTOGRAM_COUNT][PAY_METER_BUCKETS + 1];
@@ -42,7 +42,7 @@ static const apr_interval_time_t bounds_us[] = {
 };
 _Static_assert(sizeof(bounds_us) / sizeof(bounds_us[0]) == PAY_METER_BUCKETS, "one row a bucket");
 
-/* The first of them is the answer that most requests get. */
+/* The first of them is the most frequent answer. */
 static const short statuses[] = {
     200, 202, 204, 400, 401, 403, 404, 405, 406, 408, 409, 411, 413, 414,
     415, 417, 421, 426, 429, 431, 500, 501, 502, 503, 504, 505, 0,
@@ -136,7 +136,7 @@ apr_time_t pay_meter_now(void)
     return pay_clock_us();
 }
 
-/* The same cell of all shards: `offset` is its place in one. */
+/* Sums the same cell of all shards: `first` is its place in one. */
 static apr_uint64_t sum(const pay_meter_t *meter, const cell_t *first)
 {
     apr_size_t offset = (apr_size_t)((const char *)first - (const char *)&meter->shard[0]);

@@ -86,7 +86,7 @@ void pay_meter_family(apr_array_header_t *lines, const char *name, const char *t
     pay_meter_line(lines, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* As programs write numbers: 0.0001, 2.5, 30. */
+/* In the notation of programs: 0.0001, 2.5, 30. */
 static const char *seconds(apr_uint64_t time_us, apr_pool_t *p)
 {
     char *text = apr_psprintf(p, "%" APR_UINT64_T_FMT ".%06" APR_UINT64_T_FMT,

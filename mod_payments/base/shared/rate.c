@@ -22,19 +22,20 @@ _Static_assert(APR_SIPHASH_KSIZE == PAY_RATE_SECRET_LEN, "the hash's own key");
 
 /*
  * A bucket is one word, so that one compare-and-set changes its key and its content together: a tag
- * of the key above, and below the time at which it is full again (the theoretical arrival time of
- * the algorithm GCRA, ITU-T I.371), in microseconds since the table was made, plus 1. Two keys with
- * one tag in one set share a bucket: rare, and never more than one key's due.
+ * of the key in the upper bits, and below it the time at which it is full again (the theoretical
+ * arrival time of the algorithm GCRA, ITU-T I.371), in microseconds since the table was made, plus
+ * 1. Two keys with the same tag in a set share a bucket: rare, and together they never get more
+ * than one key's tokens.
  *
- * Times are compared modulo 2^48, which is 8.9 years. None is ever further ahead than AHEAD_MAX:
- * what looks as if it were is long past, as is a bucket that was never used.
+ * Times are compared modulo 2^48, which is 8.9 years. No time is ever further ahead than AHEAD_MAX:
+ * one that seems to be is long past, like that of an unused bucket.
  *
- * The time in a word only ever grows, but for what is given back. Together with the rule that the
+ * The time in a word only ever grows, except for returned tokens. Together with the rule that the
  * smallest one is taken over, with its time, this is why the table forgets nothing: a key whose
  * bucket was taken over finds, in every bucket of its set, a time no earlier than its own was. It
- * is also why one key never has two buckets: of two callers that see none and choose different
- * words, one has seen a word that has changed since, and its compare-and-set fails. A token is
- * given back less one microsecond, so that no word is seen twice.
+ * is also why one key never has two buckets: of two callers that find none and choose different
+ * words, one has seen a word that has changed since, and its compare-and-set fails. A returned
+ * token is one microsecond short, so that no word occurs twice.
  */
 typedef struct set_t {
     _Atomic apr_uint64_t bucket[PAY_RATE_WAYS];
@@ -86,7 +87,7 @@ static apr_uint64_t hash_of(const pay_rate_table_t *table, const pay_rate_limit_
     return apr_siphash24(text, sizeof(*limit) + len, table->secret);
 }
 
-/* How long after `now` the bucket is full; not more than 0: it is. */
+/* Returns how long after `now` the bucket is full; not above 0: it is full. */
 static apr_interval_time_t ahead_of(apr_uint64_t word, apr_uint64_t now)
 {
     apr_int64_t ahead = (apr_int64_t)((word - now) & TIME_MASK);
@@ -94,7 +95,7 @@ static apr_interval_time_t ahead_of(apr_uint64_t word, apr_uint64_t now)
     return ahead <= AHEAD_MAX ? ahead : ahead - TIME_END;
 }
 
-/* The way of the key with this tag, else the one to take over; *word is its content. */
+/* Finds the way of the key with this tag, else the one to take over; *word is its content. */
 static int find(apr_uint64_t *word, set_t *set, apr_uint64_t tag, apr_uint64_t now)
 {
     apr_interval_time_t least = 0;

@@ -25,7 +25,7 @@ int pay_shared_mutex_init(pthread_mutex_t *mutex)
     return rc;
 }
 
-/* In short steps: the wake-up that a killed process owes is lost. */
+/* In short steps: a wake-up that a killed process owed is lost. */
 int pay_shared_mutex_lock(pthread_mutex_t *mutex, apr_int64_t until_ms)
 {
     int rc;

@@ -13,10 +13,14 @@
 #define PID_BITS 22 /* the kernel's PID_MAX_LIMIT */
 #define PID_MASK ((APR_UINT64_C(1) << PID_BITS) - 1)
 #define KNOWN_MAX 16
-#define FEW 4           /* slots */
-#define AT_ONCE 0       /* of a time until which to wait */
-#define LOOK_MS 50      /* who waits looks by itself: who owes it a word may have died */
-#define LOOK_DEAD_MS 20 /* dead processes are looked for so often at most, by all together */
+#define FEW 4     /* slots */
+#define AT_ONCE 0 /* instead of a deadline */
+#define LOOK_MS                                                                                    \
+    50 /* a waiter looks by itself: the process that should wake it may have                       \
+        * died */
+#define LOOK_DEAD_MS                                                                               \
+    20 /* shortest time between two searches for dead processes, for all                           \
+        * together */
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2,
                "slots are shared by processes: atomics without locks");
@@ -44,7 +48,7 @@ static int is_owner_dead(apr_uint64_t owner)
     return !pay_worker_alive(&worker);
 }
 
-/* ---- made */
+/* ---- making */
 
 static int places_of(const pay_slots_limits_t *limits)
 {
@@ -76,15 +80,15 @@ pay_slots_t *pay_slots_init(void *memory, const pay_slots_limits_t *limits)
         sem_init(&slots->place[i].told, 1, 0);
     }
     if (pay_shared_mutex_init(&slots->mutex)) {
-        slots->count = 0; /* without it nothing can be counted: nobody gets one */
+        slots->count = 0; /* without it nothing can be counted: nobody gets a slot */
     }
     return slots;
 }
 
 /* ---- the mutex */
 
-/* It guards no more than the order of changes, each of which is whole by itself: what a dead
- * process left is mended by whoever looks for dead ones. */
+/* It guards only the order of changes, each of which is complete by itself: a search for dead
+ * processes repairs what one of them left. */
 static int lock(pay_slots_t *slots, apr_int64_t until_ms)
 {
     return pay_shared_mutex_lock(&slots->mutex, until_ms);
@@ -103,7 +107,10 @@ static void unlock(pay_slots_t *slots)
 
 /* ---- dead processes */
 
-/* 1 when `owner` is one of the `known` ones, kept in a ring, or lives and is noted there. */
+/*
+ * Returns 1 if `owner` is one of the `known` ones, kept in a ring, or if it lives, and notes it
+ * there.
+ */
 static int is_living(apr_uint64_t known[KNOWN_MAX], int *next, apr_uint64_t owner)
 {
     int i;
@@ -137,7 +144,7 @@ static void free_all_of(pay_slots_t *slots, apr_uint64_t owner)
     unlock(slots);
 }
 
-/* 1 when it is time to look at all places again. */
+/* Returns 1 if it is time to look at all places again. */
 static int looks_at_all(pay_slots_t *slots)
 {
     const apr_int64_t now_ms = pay_clock_ms();
@@ -147,8 +154,8 @@ static int looks_at_all(pay_slots_t *slots)
            && atomic_compare_exchange_strong(&slots->looked_ms, &looked_ms, now_ms);
 }
 
-/* Frees the places of dead processes. To look costs system calls: at all not too often, and at
- * those that have a slot each time only where these are few. */
+/* Frees the places of dead processes. Looking costs system calls: it looks at all places only now
+ * and then, and at those that have a slot each time only if these are few. */
 static void reclaim(pay_slots_t *slots)
 {
     const apr_uint64_t own = self();
@@ -169,9 +176,9 @@ static void reclaim(pay_slots_t *slots)
     }
 }
 
-/* ---- taking and giving */
+/* ---- taking and releasing */
 
-/* 1 when it was given its slot; from now on nobody takes that back. */
+/* Returns 1 if it was granted its slot; nobody revokes it from now on. */
 static int slot_accept(pay_slot_t *one)
 {
     int given = PAY_SLOT_GIVEN;
@@ -179,7 +186,7 @@ static int slot_accept(pay_slot_t *one)
     return atomic_compare_exchange_strong(&one->state, &given, PAY_SLOT_TAKEN);
 }
 
-/* A place in line, perhaps with a slot at once; -1: there is no place. */
+/* Takes a place in the queue, perhaps with a slot at once; returns -1 if there is no place. */
 static int line_join(pay_slots_t *slots, apr_uint64_t account, apr_uint64_t lane,
                      apr_int64_t until_ms)
 {
@@ -199,7 +206,7 @@ static int line_join(pay_slots_t *slots, apr_uint64_t account, apr_uint64_t lane
         atomic_store(&slots->end, i + 1);
     }
     while (sem_trywait(&slots->place[i].told) == 0) {
-        continue; /* what the last one there did not hear */
+        continue; /* posts that the last owner of the place did not receive */
     }
     slots->place[i].account = account;
     slots->place[i].lane = lane;
@@ -219,7 +226,7 @@ static int line_join(pay_slots_t *slots, apr_uint64_t account, apr_uint64_t lane
     return i;
 }
 
-/* `slot` when it was given meanwhile; else -1, and the place is free. */
+/* Returns `slot` if it was granted meanwhile; else -1, and the place is free. */
 static int give_up(pay_slots_t *slots, int slot)
 {
     pay_slot_t *one = &slots->place[slot];
@@ -232,14 +239,14 @@ static int give_up(pay_slots_t *slots, int slot)
     taken = slot_accept(one);
     if (!taken) {
         atomic_store(&one->owner, 0);
-        pay_slots_grant(slots); /* its account may have been the one that others left room for */
+        pay_slots_grant(slots); /* others may have left room for its account */
     }
     unlock(slots);
     return taken ? slot : -1;
 }
 
-/* Nobody told for a while: those who should have may be dead, or what the lane stands for was given
- * back by somebody without a slot. */
+/* No wake-up for a while: the processes that owe one may be dead, or the lane's resource was
+ * released by work without a slot. */
 static void look(pay_slots_t *slots, pay_slot_t *one)
 {
     reclaim(slots);
@@ -297,7 +304,7 @@ int pay_slots_take_until(pay_slots_t *slots, apr_uint64_t account, apr_uint64_t 
         return slot;
     }
     if (slot < 0 || until_ms == AT_ONCE) {
-        reclaim(slots); /* who waits does it, if nobody gives a slot soon */
+        reclaim(slots); /* waiters do it, if no slot is released soon */
     }
     if (slot < 0) {
         slot = line_join(slots, account, lane, until_ms);
@@ -325,7 +332,7 @@ int pay_slots_again(pay_slots_t *slots, int slot, apr_int64_t until_ms)
     return line_wait(slots, slot, until_ms);
 }
 
-/* What the lane stands for may be had again, by visitors or by others. */
+/* The lane's resource may be available again, for visitors or for others. */
 static void call_back(pay_slots_t *slots, apr_uint64_t lane)
 {
     pay_slot_t *next;
@@ -349,7 +356,7 @@ void pay_slots_give(pay_slots_t *slots, int slot)
     assert(slot < slots->places);
     one = &slots->place[slot];
     if (atomic_load(&one->owner) != self()) {
-        return; /* a forked child hands back its parent's, which is not its to give */
+        return; /* a forked child returns its parent's slot, which is not its own */
     }
     if (!lock(slots, AT_ONCE)) {
         atomic_store(&one->owner, 0);

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #define ANY 0           /* process */
-#define TAKE_MS_MAX 200 /* from being given a slot to taking it */
-#define PASSED_MAX 16   /* remembered of one look along the line */
+#define TAKE_MS_MAX 200 /* from being granted a slot to taking it */
+#define PASSED_MAX 16   /* remembered of one scan of the queue */
 #define SPREAD APR_UINT64_C(0x9E3779B97F4A7C15)
 
-/* What stands in the places, of all processes or of one. */
+/* The content of the places, of all processes or of one. */
 typedef struct tally_t {
     int held;       /* places */
     int taken;      /* slots */
@@ -29,7 +29,7 @@ static apr_uint64_t account_of(const pay_slot_t *one)
     return one->account & ~PAY_SLOTS_VISITOR;
 }
 
-/* 1 when the account was not on the sheet yet. */
+/* Returns 1 if the account was not on the sheet yet. */
 static int is_new(pay_slots_t *slots, apr_uint64_t account, apr_uint64_t sheet_len)
 {
     const apr_uint64_t mark = account + 1;
@@ -84,22 +84,22 @@ static int quarter(int limit)
     return limit / 4 + (limit % 4 != 0);
 }
 
-/* At least one, that visitors are served at all. */
+/* At least one, so that visitors are served at all. */
 static int half(int limit)
 {
     return limit / 2 + limit % 2;
 }
 
-/* 1 while so many of `limit` are less than an equal share of each account. */
+/* Returns 1 while so many of `limit` are less than an equal share for each account. */
 static int is_below_share(int its, int accounts, int limit)
 {
     return (apr_int64_t)its * accounts < limit;
 }
 
 /*
- * One slot more for the account: while a quarter stays free, or up to an equal share. Visitors have
- * half of all, and of the share where not half of all stay free; that half of its share is the
- * account's own, whatever its visitors have.
+ * Whether the account may have one more slot: while a quarter stays free, or up to an equal share.
+ * Visitors get half of all, and half of the share if less than half of all would stay free; the
+ * other half of its share is the account's own, whatever its visitors have.
  */
 static int is_fair(const tally_t *tally, int limit, int visitor)
 {
@@ -122,9 +122,9 @@ static int is_fair(const tally_t *tally, int limit, int visitor)
 }
 
 /*
- * The last places are for accounts that have less than an equal share, where one that has nothing
- * yet counts too: the reserve from others' work, twice that from others' waiting. Visitors have
- * half of the places, and take none of the account's own half of its share.
+ * The last places are for accounts with less than an equal share, and one that has nothing yet
+ * counts too: the reserve is kept from others' work, twice the reserve from others' waiting.
+ * Visitors get half of the places, and nothing of the account's own half of its share.
  */
 int pay_slots_may_stay(pay_slots_t *slots, const pay_slot_t *one)
 {
@@ -141,9 +141,9 @@ int pay_slots_may_stay(pay_slots_t *slots, const pay_slot_t *one)
            || (!visitor && (apr_int64_t)2 * own * (tally.accounts + 1) <= slots->places);
 }
 
-/* ---- the line */
+/* ---- the queue */
 
-/* Whom one look along the line has passed over: others like them need not be judged again. */
+/* Those that one scan of the queue has passed over: similar ones need not be judged again. */
 typedef struct passed_t {
     struct {
         apr_uint64_t process;
@@ -174,7 +174,7 @@ static void pass(passed_t *passed, apr_uint64_t process, apr_uint64_t account)
     }
 }
 
-/* The first in line whose ticket is `ticket` or later. */
+/* Returns the first in the queue whose ticket is `ticket` or later. */
 static pay_slot_t *next_in_line(pay_slots_t *slots, apr_uint64_t ticket)
 {
     pay_slot_t *next = NULL;
@@ -191,8 +191,8 @@ static pay_slot_t *next_in_line(pay_slots_t *slots, apr_uint64_t ticket)
     return next;
 }
 
-/* Who was given a slot and does not take it, as its process stands still, goes to the end of the
- * line. */
+/* One that was granted a slot and does not take it, because its process is stopped, goes to the end
+ * of the queue. */
 static void take_back(pay_slots_t *slots)
 {
     const apr_int64_t now_ms = pay_clock_ms();

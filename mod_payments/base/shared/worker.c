@@ -18,7 +18,7 @@
 #define STAT_TEXT_MAX 1024
 #define PATH_LEN_MAX 64
 
-/* Filled by the first caller after a fork. Racing callers store the same values. */
+/* Filled in by the first caller after a fork. Racing callers store the same values. */
 static struct {
     _Atomic apr_int64_t pid;
     _Atomic apr_int64_t start_ticks;
@@ -40,7 +40,7 @@ static void watch_forks(void)
     (void)pthread_atfork(NULL, NULL, forget_self);
 }
 
-/* The beginning of a small file as a string; 0 or errno. */
+/* Reads the beginning of a small file as a string; returns 0 or errno. */
 static int read_text(char *out, size_t size, const char *path)
 {
     size_t len = 0;
@@ -72,10 +72,13 @@ static int read_text(char *out, size_t size, const char *path)
     return failed;
 }
 
-/* Start time of a process by proc(5)'s stat text; -1: there is none or it is a dead one's. */
+/*
+ * Reads the start time of a process from proc(5)'s stat text; -1: it is missing or of a dead
+ * process.
+ */
 static apr_int64_t start_of(const char *text)
 {
-    const char *rest = strrchr(text, ')'); /* the name before it may hold anything */
+    const char *rest = strrchr(text, ')'); /* the name before it may contain anything */
     char state = '\0';
     long threads = 0;
     long long start = 0;
@@ -98,7 +101,7 @@ static apr_int64_t start_of(const char *text)
     return start;
 }
 
-/* The boot's UUID as a number: the low 63 of its 128 bits. 0 when unknown. */
+/* Reads the boot's UUID as a number: the low 63 of its 128 bits. 0 if unknown. */
 static apr_int64_t read_boot_id(void)
 {
     char text[PATH_LEN_MAX];
@@ -170,11 +173,11 @@ int pay_worker_alive(const pay_worker_t *worker)
             return start_of(text) == worker->start_ticks;
         }
     }
-    /* /proc may hide other users' processes: then the pid has to do, and alive is the safe word. */
+    /* /proc may hide other users' processes: then the pid must do, and alive is the safe answer. */
     return kill((pid_t)worker->pid, 0) == 0 || errno != ESRCH;
 }
 
-/* The time from `now_ms` to `until_ms`: not negative, and at most PAY_WORKER_TERM_MAX. */
+/* Returns the time from `now_ms` to `until_ms`: not negative, and at most PAY_WORKER_TERM_MAX. */
 static apr_interval_time_t time_to(apr_int64_t until_ms, apr_int64_t now_ms)
 {
     const apr_int64_t longest_ms = apr_time_as_msec(PAY_WORKER_TERM_MAX);

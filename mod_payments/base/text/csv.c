@@ -7,7 +7,7 @@
 #include <apr_strings.h>
 #include <string.h>
 
-/* The last one, so that taking it off is exact. */
+/* The last one makes its removal exact. */
 static const char *const guarded_starts[] = {
     "=",
     "+",
@@ -60,7 +60,10 @@ void pay_csv_open(pay_csv_t *csv, pay_csv_sink_t sink, void *baton, const char *
     }
 }
 
-/* Bytes of the blank or invisible character at `s`, which a spreadsheet may leave out; 0: none. */
+/*
+ * Returns the bytes of the blank or invisible character at `s`, which a spreadsheet may ignore; 0
+ * if there is none.
+ */
 static apr_size_t blank_len(const char *s)
 {
     const unsigned char third = *s && s[1] ? (unsigned char)s[2] : 0;
@@ -81,7 +84,7 @@ static apr_size_t blank_len(const char *s)
     return !strncmp(s, "\xe3\x80\x80", 3) || !strncmp(s, "\xef\xbb\xbf", 3) ? 3 : 0;
 }
 
-/* 1 when a cell that began with `text` would be taken for a formula. */
+/* Returns 1 if a cell with this start would be taken for a formula. */
 static int is_guarded(const char *text)
 {
     apr_size_t i;
@@ -100,7 +103,7 @@ static int is_guarded(const char *text)
     return 0;
 }
 
-/* Quotes are written twice; an apostrophe goes before each start of a formula. */
+/* Doubles quotes; puts an apostrophe before each start of a formula. */
 static void put_guarded(const pay_csv_t *csv, const char *text)
 {
     const char *from = text;

@@ -16,7 +16,7 @@ static int hex_digit(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* In place, with a NUL behind it: what is decoded is never longer. 0: it is malformed. */
+/* Decodes in place, and adds a NUL: decoded text is never longer. Returns 0 if it is malformed. */
 static int decode(char *text, apr_size_t len)
 {
     apr_size_t from = 0;
@@ -46,7 +46,7 @@ static int decode(char *text, apr_size_t len)
     return 1;
 }
 
-/* One field between two ampersands. */
+/* Reads one field between two ampersands. */
 static int take(pay_fields_t *out, char *text, apr_size_t len)
 {
     char *equals = memchr(text, '=', len);

@@ -54,7 +54,7 @@ const char *pay_html_entity(char c)
     }
 }
 
-/* What stands in a page for the byte; NULL: the byte itself. */
+/* Returns the text in a page for the byte; NULL: the byte itself. */
 static const char *shown_as(char c)
 {
     const int is_control = ((unsigned char)c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;

@@ -15,7 +15,7 @@ struct pay_json_t {
     apr_hash_t *literals; /* member name to the text of its number or object */
 };
 
-/* Where a walk through the text stands. */
+/* The state of a walk through the text. */
 typedef struct walk_t {
     int depth;
     int in_string;
@@ -41,7 +41,7 @@ static void walk(walk_t *at, char c)
     }
 }
 
-/* jansson descends by recursion: what is too deep is found before it gets the text. */
+/* jansson descends by recursion: text that is too deep is found before jansson gets it. */
 static int is_too_deep(const char *text, apr_size_t len)
 {
     walk_t at = {0, 0, 0};
@@ -56,7 +56,7 @@ static int is_too_deep(const char *text, apr_size_t len)
     return 0;
 }
 
-/* The text of an object, whose first byte `text` is, copied into `p`. */
+/* Copies the text of an object, whose first byte is `text`, into `p`. */
 static const char *object_text(const char *text, const char *end, apr_pool_t *p)
 {
     walk_t at = {0, 0, 0};
@@ -79,9 +79,9 @@ static const char *literal_of(const json_t *value, const char *text, const char 
 }
 
 /*
- * The literals of the object's numbers, as jansson only keeps doubles, and the texts of its
- * objects, which have numbers too. `text` is valid JSON by now, and jansson iterates over members
- * in the order of the text.
+ * Collects the literals of the object's numbers, because jansson only keeps doubles, and the texts
+ * of its objects, which contain numbers too. `text` is valid JSON by now, and jansson iterates over
+ * members in the order of the text.
  */
 static pay_json_t *document_make(json_t *root, const char *text, apr_size_t len, apr_pool_t *p)
 {
@@ -145,7 +145,7 @@ apr_status_t pay_json_parse(const pay_json_t **out, const char **reason, const c
             apr_psprintf(p, "Objects and arrays are nested deeper than %d.", PAY_JSON_DEPTH_MAX);
         return APR_EINVAL;
     }
-    /* As reals, integers of any length pass here; what they may be is for the reader to say. */
+    /* As reals, integers of any length are accepted here; the reader judges their values. */
     root = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL | JSON_DECODE_ANY,
                       &error);
     if (!root) {
@@ -233,7 +233,7 @@ const char *pay_json_text_without(const pay_json_t *json, const char *name, apr_
     const char *copy = NULL;
     char *text;
 
-    (void)json_object_del(rest, name); /* which need not be there */
+    (void)json_object_del(rest, name); /* which may be absent */
     text = json_dumps(rest, JSON_COMPACT | JSON_SORT_KEYS);
     if (text) {
         copy = apr_pstrdup(p, text);
@@ -243,7 +243,7 @@ const char *pay_json_text_without(const pay_json_t *json, const char *name, apr_
     return copy;
 }
 
-/* Whoever read the strings before has what they said: nothing. */
+/* Strings that were read before become empty. */
 void pay_json_wipe(const pay_json_t *json, const char *name)
 {
     json_t *object = json_object_get(json->root, name);

@@ -11,7 +11,7 @@ void pay_json_list_begin(pay_json_list_t *list, const char *text, apr_size_t len
     list->ended = 0;
 }
 
-/* The next byte that is no blank, which is passed; 0 at the end. */
+/* Returns the next byte that is not blank, and passes it; 0 at the end. */
 static char token_next(pay_json_list_t *list)
 {
     while (list->at < list->end) {
@@ -24,7 +24,7 @@ static char token_next(pay_json_list_t *list)
     return 0;
 }
 
-/* Behind the last byte of an object, whose first one was passed; NULL: it does not end. */
+/* Returns the end of an object, whose first byte was passed; NULL if it does not end. */
 static const char *object_end(const pay_json_list_t *list)
 {
     int depth = 1, in_string = 0, escaped = 0;

@@ -7,7 +7,7 @@
 
 #define MAJOR_MAX 999999999999 /* whole units; below them as many nines as hundredths allow */
 #define CENTS_MAX 99
-#define EXPONENT_MAX 1000 /* beyond it an exponent only says "far too large" or "far too small" */
+#define EXPONENT_MAX 1000 /* a larger exponent only means "far too large" or "far too small" */
 #define MINOR_DIGITS_MAX 16
 
 typedef struct currency_t {
@@ -16,8 +16,8 @@ typedef struct currency_t {
 } currency_t;
 
 /*
- * ISO 4217 list one as of 2026, sorted by code. Left out: precious metals, bond
- * market units, XDR, XSU, XUA, XTS and XXX, which have no minor unit and which nobody pays in.
+ * ISO 4217 list one as of 2026, sorted by code. Left out: precious metals, bond market units, XDR,
+ * XSU, XUA, XTS and XXX, which have no minor unit and are not used for payments.
  */
 static const currency_t currencies[] = {
     {"AED", 2}, {"AFN", 2}, {"ALL", 2}, {"AMD", 2}, {"AOA", 2}, {"ARS", 2}, {"AUD", 2}, {"AWG", 2},
@@ -46,7 +46,7 @@ static const currency_t currencies[] = {
 
 static const apr_int64_t power_of_ten[] = {1, 10, 100, 1000, 10000};
 
-/* A decimal number: `count` significant digits, then the power of ten they are multiplied with. */
+/* A decimal number: `count` significant digits, then the power of ten to multiply with. */
 typedef struct decimal_t {
     char digits[PAY_MONEY_LITERAL_MAX];
     int count;
@@ -94,7 +94,7 @@ apr_status_t pay_currency_normalize(char out[PAY_CURRENCY_LEN + 1], const char *
     return APR_SUCCESS;
 }
 
-/* The digits of integer and fraction, leading zeros dropped; `*text` moves behind them. */
+/* Reads the digits of integer and fraction, without leading zeros; moves `*text` to their end. */
 static apr_status_t read_mantissa(decimal_t *number, const char **text)
 {
     const char *s = *text;
@@ -123,7 +123,7 @@ static apr_status_t read_mantissa(decimal_t *number, const char **text)
     return APR_SUCCESS;
 }
 
-/* The exponent behind 'e' or 'E', cut at EXPONENT_MAX. */
+/* Reads the exponent after 'e' or 'E', cut at EXPONENT_MAX. */
 static apr_status_t read_exponent(decimal_t *number, const char **text)
 {
     const char *s = *text + 1;
@@ -247,7 +247,7 @@ const char *pay_money_format(char out[PAY_MONEY_TEXT_MAX], apr_int64_t amount_mi
     int written = 0;
 
     if (digits < 0) {
-        digits = 0; /* a stored row may name no currency: the bare number is all that is known */
+        digits = 0; /* a stored row may name no currency: only the bare number is known */
     }
     if (amount_minor < 0) {
         rest = 0 - rest;

@@ -22,7 +22,7 @@ static void carry(pay_sum_t *sum)
 void pay_sum_add(pay_sum_t *sum, apr_int64_t amount_minor)
 {
     sum->high += amount_minor / PAY_SUM_LOW_END;
-    sum->low += amount_minor % PAY_SUM_LOW_END; /* takes the amount's sign */
+    sum->low += amount_minor % PAY_SUM_LOW_END; /* has the amount's sign */
     carry(sum);
 }
 
@@ -58,9 +58,9 @@ const char *pay_sum_format(char out[PAY_SUM_TEXT_MAX], const pay_sum_t *sum, con
     int written = 0;
 
     if (digits < 0) {
-        digits = 0; /* as pay_money_format */
+        digits = 0; /* like pay_money_format */
     }
-    if (negative) { /* -(high + low) is (-high - 1) + (1 - low), or -high when there is no low */
+    if (negative) { /* -(high + low) is (-high - 1) + (1 - low), or -high if low is 0 */
         high = 0 - high - (low != 0);
         low = low ? (apr_uint64_t)PAY_SUM_LOW_END - low : 0;
     }

@@ -130,7 +130,7 @@ const char *pay_time_format(char out[PAY_TIME_TEXT_LEN + 1], apr_time_t when)
     return out;
 }
 
-/* 1 when exactly `count` digits stand at `*text`, which moves behind them. */
+/* Returns 1 if there are exactly `count` digits at `*text`, and moves it to their end. */
 static int take_digits(int *value, const char **text, int count)
 {
     *value = 0;
@@ -144,7 +144,7 @@ static int take_digits(int *value, const char **text, int count)
     return 1;
 }
 
-/* 1 when `*text` stands at one of `wanted`; moves behind it. */
+/* Returns 1 if `*text` is at one of `wanted`, and moves past it. */
 static int take_char(const char **text, const char *wanted)
 {
     if (!**text || !strchr(wanted, **text)) {
@@ -161,7 +161,7 @@ static int take_date(pay_date_t *date, const char **text)
            && take_digits(&date->day, text, 2) && date_exists(*date);
 }
 
-/* 1 when there is no fraction or a whole one. */
+/* Returns 1 if there is no fraction or a complete one. */
 static int take_fraction(int *microseconds, const char **text)
 {
     int digits = 0;
@@ -224,7 +224,7 @@ apr_status_t pay_time_parse(apr_time_t *out, const char *text)
     if (second == 60) {
         microseconds = 0;
         if (seconds % SECONDS_PER_DAY != 0) {
-            return APR_EINVAL; /* leap seconds are only put in at the end of a UTC day */
+            return APR_EINVAL; /* leap seconds are only inserted at the end of a UTC day */
         }
     }
     *out = seconds * APR_USEC_PER_SEC + microseconds;

@@ -26,10 +26,10 @@ struct pay_timezone_t {
     int count;
     const pay_tzrule_change_t *changes; /* ascending */
     int has_rule;
-    pay_tzrule_t rule; /* for what comes after the last change */
+    pay_tzrule_t rule; /* for the time after the last change */
 };
 
-/* What is left of a file's bytes. */
+/* The rest of a file's bytes. */
 typedef struct bytes_t {
     const unsigned char *at;
     apr_size_t left;
@@ -85,14 +85,14 @@ static int take_header(header_t *header, bytes_t *bytes)
            && header->isut <= TYPES_MAX && header->isstd <= TYPES_MAX;
 }
 
-/* Bytes of the block after a header, whose times have `time_len` bytes. */
+/* Returns the bytes of the block after a header, whose times have `time_len` bytes. */
 static apr_size_t block_len(const header_t *header, apr_size_t time_len)
 {
     return header->time * (time_len + 1) + header->type * 6 + header->chars
            + header->leap * (time_len + 4) + header->isstd + header->isut;
 }
 
-/* Fills changes and first offset from a block of TZif. */
+/* Reads changes and first offset from a block of TZif. */
 static int read_block(pay_timezone_t *zone, const header_t *header, const unsigned char *block,
                       int time_len, apr_pool_t *p)
 {
@@ -124,7 +124,7 @@ static int read_block(pay_timezone_t *zone, const header_t *header, const unsign
     return 1;
 }
 
-/* The line after the last block; empty where there is no rule. */
+/* Reads the line after the last block; empty if there is no rule. */
 static int read_footer(pay_timezone_t *zone, bytes_t *bytes)
 {
     char text[FOOTER_LEN_MAX + 1];
@@ -186,8 +186,8 @@ apr_status_t pay_timezone_parse(const pay_timezone_t **out, const void *data, ap
 }
 
 /*
- * 1 for Area/Location names: each part begins with a capital and has neither dot nor blank. This
- * keeps out "..", absolute paths, the tables beside the zones, "right/" and "localtime".
+ * Returns 1 for Area/Location names: each part begins with a capital and has neither dot nor blank.
+ * This keeps out "..", absolute paths, the tables beside the zones, "right/" and "localtime".
  */
 static int is_zone_name(const char *name)
 {
@@ -228,7 +228,7 @@ static apr_status_t read_file(bytes_t *out, const char *path, apr_pool_t *p)
     return rv == APR_EOF ? APR_SUCCESS : rv;
 }
 
-/* What a failed read says: no such zone, unless there are no zones at all. */
+/* The meaning of a failed read: no such zone, unless there are no zones at all. */
 static apr_status_t status_of_read(apr_status_t status, apr_pool_t *p)
 {
     apr_finfo_t info;
@@ -276,7 +276,7 @@ leave:
 /* Searches the first instant whose local time is not before `local`, stretch by stretch. */
 typedef struct search_t {
     apr_int64_t local;
-    apr_int64_t since; /* the stretch looked at begins here */
+    apr_int64_t since; /* start of the current stretch */
     apr_int64_t offset;
 } search_t;
 
@@ -287,7 +287,7 @@ static apr_int64_t candidate(const search_t *search)
     return at > search->since ? at : search->since;
 }
 
-/* 1 when it lies before `change`; else the stretch after `change` is next. */
+/* Returns 1 if it is before `change`; else the stretch after `change` is next. */
 static int found_before(search_t *search, const pay_tzrule_change_t *change)
 {
     if (candidate(search) < change->at) {
@@ -298,7 +298,7 @@ static int found_before(search_t *search, const pay_tzrule_change_t *change)
     return 0;
 }
 
-/* The same search over the changes that the rule makes about `year`. */
+/* Does the same search over the changes that the rule makes about `year`. */
 static void search_rule(search_t *search, const pay_timezone_t *zone, int year)
 {
     const apr_int64_t last = zone->count ? zone->changes[zone->count - 1].at : LONG_AGO;
@@ -306,7 +306,7 @@ static void search_rule(search_t *search, const pay_timezone_t *zone, int year)
     int found = 0;
     int i, half;
 
-    /* The changes of the year before give the offset that the year begins with. */
+    /* The changes of the year before determine the offset at the start of the year. */
     for (i = year - 1; i <= year + 1 && !found; i++) {
         pay_tzrule_year(changes, &zone->rule, i);
         for (half = 0; half < 2 && !found; half++) {

@@ -12,7 +12,7 @@
 #define NAME_LEN_MIN 3
 #define TIME_DEFAULT (2 * HOUR)
 
-/* A number of at most three digits within bounds, at `*text`, which moves behind it. */
+/* Reads a number of at most three digits within bounds, and moves `*text` to its end. */
 static int take_number(int *value, const char **text, int min, int max)
 {
     int digits;
@@ -24,7 +24,7 @@ static int take_number(int *value, const char **text, int min, int max)
     return digits && *value >= min && *value <= max;
 }
 
-/* 1 when `c` stands at `*text`, which moves behind it. */
+/* Returns 1 if `*text` is at `c`, and moves past it. */
 static int take(const char **text, char c)
 {
     if (**text != c) {
@@ -34,7 +34,7 @@ static int take(const char **text, char c)
     return 1;
 }
 
-/* An abbreviation: letters, or anything of its alphabet in angle brackets. */
+/* Reads an abbreviation: letters, or anything of its alphabet in angle brackets. */
 static int take_name(const char **text)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -142,7 +142,7 @@ static int is_leap(int year)
     return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 }
 
-/* The day that `date` means in `year`, counted from 1970-01-01. */
+/* Returns the day that `date` means in `year`, counted from 1970-01-01. */
 static apr_int64_t day_of(const pay_tzrule_date_t *date, int year)
 {
     const pay_date_t new_year = {year, 1, 1};

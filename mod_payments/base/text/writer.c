@@ -12,7 +12,7 @@
 #define INTEGER_TEXT_MAX 24
 #define ESCAPE_LEN 6 /* "\u2028" */
 
-/* Room for so many bytes more and the NUL behind them. */
+/* Makes room for so many more bytes and a NUL. */
 static void grow(pay_writer_t *w, apr_size_t len)
 {
     char *larger;
@@ -57,7 +57,10 @@ static void append_escape(pay_writer_t *w, unsigned int code)
     append(w, escape, sizeof(escape));
 }
 
-/* Writes the character at `s` in its escaped form and returns its length, 0 when it needs none. */
+/*
+ * Writes the character at `s` in its escaped form and returns its length, or 0 if it needs no
+ * escape.
+ */
 static apr_size_t escape_at(pay_writer_t *w, const char *s)
 {
     static const char named[] = "\"\\\b\f\n\r\t";
@@ -74,7 +77,7 @@ static apr_size_t escape_at(pay_writer_t *w, const char *s)
         append_escape(w, (unsigned char)*s);
         return 1;
     }
-    /* Line and paragraph separator end a line in JavaScript before ES2019. */
+    /* Line and paragraph separators end a line in JavaScript before ES2019. */
     if (strncmp(s, "\xe2\x80\xa8", 3) == 0 || strncmp(s, "\xe2\x80\xa9", 3) == 0) {
         append_escape(w, s[2] == '\xa8' ? 0x2028 : 0x2029);
         return 3;
@@ -82,8 +85,8 @@ static apr_size_t escape_at(pay_writer_t *w, const char *s)
     return 0;
 }
 
-/* Bytes that end a part which is copied as it is: the NUL, and what escape_at() is asked about. A
- * table, because most of an answer's bytes come by here. */
+/* Bytes that end a part which is copied as it is: the NUL, and those that escape_at() judges. A
+ * table, because most bytes of an answer pass here. */
 static const char ends_part[UCHAR_MAX + 1] = {
     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, /* control characters */
     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, ['"'] = 1, ['\\'] = 1, [0x7f] = 1, [0xe2] = 1,
@@ -122,7 +125,7 @@ static void append_quoted(pay_writer_t *w, const char *value)
     append_char(w, '"');
 }
 
-/* What stands before every value: the comma that is due, and the member's name. */
+/* Writes everything before a value: the comma that is due, and the member's name. */
 static void begin(pay_writer_t *w, const char *name)
 {
     if (w->comma) {
