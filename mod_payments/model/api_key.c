@@ -15,7 +15,7 @@ static const char *const kind_names[] = {
     [PAY_KEY_PUBLIC] = "public",
 };
 
-/* What stands between prefix and body. */
+/* The text between prefix and body. */
 static const struct {
     const char *text;
     pay_mode_t mode;
@@ -56,7 +56,7 @@ const char *pay_api_key_from_header(const char *value, apr_pool_t *p)
         start++;
     }
     if (!strncasecmp(start, SCHEME, sizeof(SCHEME) - 1)) {
-        /* A key whose prefix is "bearer" goes on with an underscore, the scheme never does. */
+        /* A key with the prefix "bearer" goes on with an underscore, the scheme never does. */
         const char *end = start + sizeof(SCHEME) - 1;
         if (*end == ':') {
             end++;

@@ -15,8 +15,8 @@
 #define LENGTHS_16_19 (LENGTH(16) | LENGTH(17) | LENGTH(18) | LENGTH(19))
 
 /*
- * Prefixes and lengths of the networks. Ranges that no card in use has but order numbers, times
- * and telephone numbers do are left out: Maestro's twelve digits, 1, 6390 (clock ticks).
+ * Prefixes and lengths of the networks. Ranges without cards in use that occur in order numbers,
+ * times and telephone numbers are left out: Maestro's twelve digits, 1, 6390 (clock ticks).
  */
 static const struct {
     int digits; /* of the prefix */
@@ -67,7 +67,7 @@ static const struct test_card_t {
 static const struct {
     const char *token;
     pay_test_behaviour_t behaviour;
-    const char *number; /* of the card it shows */
+    const char *number; /* of the card that it shows */
 } test_tokens[] = {
     {TOKEN_RESERVED "success", PAY_TEST_APPROVE, "5555555555554444"},
     {TOKEN_RESERVED "declined", PAY_TEST_DECLINE, "1234567898765432"},
@@ -84,7 +84,10 @@ static int is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Bytes of the blank or dash at `s`, those that word processors put in included; 0: none. */
+/*
+ * Returns the bytes of the blank or dash at `s`, including those that word processors insert; 0 if
+ * there is none.
+ */
 static apr_size_t separator_len(const char *s)
 {
     if (*s == ' ' || *s == '\t' || *s == '-') {
@@ -140,7 +143,10 @@ static int is_card_number(const char *digits, apr_size_t len)
     return 0;
 }
 
-/* The digits of `text` without separators; 0 when there is anything else or too much of it. */
+/*
+ * Returns the number of digits of `text` without separators; 0 if there are other characters or too
+ * many digits.
+ */
 static apr_size_t digits_of(char digits[DIGITS_MAX], const char *text)
 {
     apr_size_t len = 0;
@@ -159,7 +165,10 @@ static apr_size_t digits_of(char digits[DIGITS_MAX], const char *text)
     return len;
 }
 
-/* 1 when the group of digits that starts at `text`, alone or with groups after it, is one. */
+/*
+ * Returns 1 if the group of digits that starts at `text`, alone or with groups after it, is a card
+ * number.
+ */
 static int group_starts_number(const char *text)
 {
     char digits[DIGITS_MAX];
@@ -194,7 +203,7 @@ int pay_card_number_within(const char *text)
     char before = '\0';
 
     for (; *text; before = *text++) {
-        /* After a plus sign stands a telephone number. */
+        /* A plus sign precedes a telephone number. */
         if (is_digit(*text) && !is_digit(before) && before != '+' && group_starts_number(text)) {
             return 1;
         }
@@ -228,7 +237,7 @@ static int hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The byte at *url as a server reads it; goes on behind it. */
+/* Returns the byte at *url as a server reads it, and moves past it. */
 static char url_byte(const char **url)
 {
     const char *at = *url;
@@ -247,7 +256,7 @@ static char url_byte(const char **url)
     return (char)(high << 4 | low);
 }
 
-/* As group_starts_number, of a URL that is decoded as it is read: blanks and dashes of ASCII. */
+/* Like group_starts_number, for a URL that is decoded as it is read: blanks and dashes of ASCII. */
 static int url_starts_number(const char *url)
 {
     char digits[DIGITS_MAX];

@@ -9,14 +9,14 @@
 #define CSC_MIN 3
 #define CSC_MAX 4
 #define CENTURY 2000        /* of a year of two digits */
-#define EXPIRY_YEARS_MAX 50 /* no card is good for longer: a year further on is a slip */
+#define EXPIRY_YEARS_MAX 50 /* no card is valid for longer: a year further on is a typing error */
 
 static int is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-/* Exactly `count` digits at `text`, which has so many characters. */
+/* Reads exactly `count` digits at `text`, which has as many characters. */
 static int number_read(int *out, const char *text, int count)
 {
     int i;
@@ -31,8 +31,8 @@ static int number_read(int *out, const char *text, int count)
     return 1;
 }
 
-/* "MM/YY", "MM/YYYY", "MM YY", "MMYY" and what people make of these: blanks around the separator.
- */
+/* Reads "MM/YY", "MM/YYYY", "MM YY", "MMYY" and their common variants: blanks around the
+ * separator. */
 static int expiry_read(int *year, int *month, const char *text)
 {
     apr_size_t len;
@@ -59,7 +59,9 @@ static int expiry_read(int *year, int *month, const char *text)
     return *month >= 1 && *month <= 12;
 }
 
-/* NULL, or what the expiry must be. A card is good to the end of its month. */
+/*
+ * Returns NULL, or the predicate of "the expiry must be". A card is valid to the end of its month.
+ */
 static const char *expiry_fault(const char *text, apr_time_t now)
 {
     apr_time_exp_t today;

@@ -17,9 +17,9 @@ static const struct {
                                 | TO(PAY_CHARGE_ABANDONED)},
     [PAY_CHARGE_SUCCESSFUL] = {"successful", "successful", TO(PAY_CHARGE_REVERSED)},
     [PAY_CHARGE_FAILED] = {"failed", "failed", 0},
-    /* A processed refund that the acquirer takes back leaves the charge successful again. */
+    /* If the acquirer reverses a processed refund, the charge is successful again. */
     [PAY_CHARGE_REVERSED] = {"reversed", "reversed", TO(PAY_CHARGE_SUCCESSFUL)},
-    /* The payer may have paid just before a checkout was closed: the acquirer's word counts. */
+    /* The payer may have paid just before a checkout was closed: the acquirer decides. */
     [PAY_CHARGE_VOID] = {"void", "failed", TO(PAY_CHARGE_SUCCESSFUL)},
     [PAY_CHARGE_ABANDONED] = {"abandoned", "failed", TO(PAY_CHARGE_SUCCESSFUL)},
 };
@@ -63,11 +63,11 @@ apr_status_t pay_reference_check(const char *reference)
     if (len == 0 || !strcmp(reference, ".") || !strcmp(reference, "..")) {
         return APR_EINVAL;
     }
-    /* References are logged, stored and shown: a key that slipped into their place must not be. */
+    /* References are logged, stored and shown: a key in place of one must not be. */
     return pay_api_key_parse(&mode, &kind, reference) == APR_SUCCESS ? APR_EINVAL : APR_SUCCESS;
 }
 
-/* States come from stored rows too, so they are not trusted to be in the table. */
+/* States come from stored rows too, so they may not be in the table. */
 static int is_state(pay_charge_state_t state)
 {
     return (unsigned int)state < PAY_CHARGE_STATE_COUNT;

@@ -8,7 +8,7 @@
 
 #define CUSTOMER_CODE_BYTES 8
 
-/* The envelope of an answer by the state that was decided; a NULL message is the acquirer's. */
+/* The envelope of an answer by the decided state; a NULL message is the acquirer's. */
 static const struct {
     int status;
     const char *message;
@@ -38,8 +38,8 @@ static const char *full_name(const pay_charge_t *charge, apr_pool_t *p)
 
 /*
  * Payers have no table of their own: number and code follow from account, mode and e-mail, so they
- * are the same for every charge of one payer. The number stays within 31 bits, because typed
- * clients read it into an int; the code alone tells payers apart.
+ * are the same for every charge of one payer. The number fits 31 bits, because typed clients read
+ * it into an int; only the code identifies the payer.
  */
 static void customer_to_json(pay_writer_t *w, const pay_charge_t *charge, pay_view_t view)
 {
@@ -48,7 +48,7 @@ static void customer_to_json(pay_writer_t *w, const pay_charge_t *charge, pay_vi
     apr_int64_t id;
     apr_status_t rv = APR_EGENERAL;
 
-    if (view == PAY_VIEW_SECRET && *charge->email) { /* of nobody once the payer was erased */
+    if (view == PAY_VIEW_SECRET && *charge->email) { /* nobody's once the payer was erased */
         source = apr_psprintf(w->pool, "%u %s %s", charge->scope.account,
                               pay_mode_name(charge->scope.mode), charge->email);
         rv = pay_sha256(digest, source, strlen(source));
@@ -83,7 +83,7 @@ static void card_to_json(pay_writer_t *w, const pay_charge_t *charge, pay_view_t
     pay_writer_object_close(w);
 }
 
-/* Of a transfer no more is known than the account of Test Mode that it came from. */
+/* Of a transfer only the account of Test Mode that it came from is known. */
 static void transfer_to_json(pay_writer_t *w, const pay_charge_t *charge)
 {
     static const struct {
@@ -109,8 +109,8 @@ static void transfer_to_json(pay_writer_t *w, const pay_charge_t *charge)
 
 /*
  * Shops compare requested_amount with their order's total, also after a status that they do not
- * know or go on with by mistake: it is the amount only while the shop has the money. Form 1 told it
- * always.
+ * know or ignore by mistake: it is the amount only while the shop has the money. Form 1 always had
+ * the amount.
  */
 static apr_int64_t requested_minor(const pay_charge_t *charge, int form)
 {
@@ -176,8 +176,8 @@ void pay_charge_to_json(pay_writer_t *w, const char *name, const pay_charge_t *c
 }
 
 /*
- * What is not decided is in the form of today: nobody was told an outcome yet. A decision keeps the
- * form that it was first told in, and the golden bytes of the unit test hold each.
+ * An undecided charge is in the present form: no outcome was reported yet. A decision keeps the
+ * form in which it was first reported; the golden bytes of the unit test fix each form.
  */
 static int form_of(const pay_charge_t *charge)
 {
@@ -192,7 +192,7 @@ void pay_charge_answer_to_json(pay_writer_t *w, const pay_charge_t *charge)
     pay_charge_t then = *charge;
     const char *message;
 
-    /* As it was when decided: what was refunded or asked since is not part of the answer. */
+    /* As it was when decided: later refunds and queries are not part of the answer. */
     then.state = charge->decided_state;
     if ((unsigned int)then.state >= PAY_CHARGE_STATE_COUNT) {
         then.state = PAY_CHARGE_PENDING; /* a damaged row promises nothing */

@@ -35,7 +35,10 @@ static void read_token(pay_charge_request_t *request, pay_form_t *form)
     request->token = token;
 }
 
-/* The currency in upper case; NULL with its fault noted: the amount is still judged then. */
+/*
+ * Returns the currency in upper case; else notes its fault and returns NULL: the amount is still
+ * judged then.
+ */
 static const char *read_currency(pay_charge_request_t *request, pay_form_t *form,
                                  const char *default_currency)
 {
@@ -63,7 +66,7 @@ static const char *read_currency(pay_charge_request_t *request, pay_form_t *form
     return currency;
 }
 
-/* A number, or its literal in a string; `currency` as pay_amount_fault takes it. */
+/* Reads a number, or its literal in a string; `currency` as for pay_amount_fault. */
 static void read_amount(pay_charge_request_t *request, pay_form_t *form, const char *currency)
 {
     const char *text = pay_json_number(form->body, "amount");
@@ -116,7 +119,7 @@ static const char *read_name(pay_form_t *form, const char *name)
 }
 
 /*
- * "The same request" is the same token, amount, currency and payer. Each part is led by its
+ * "The same request" has the same token, amount, currency and payer. Each part is preceded by its
  * length, so that no two different requests have one encoding.
  */
 static apr_status_t request_digest(pay_charge_request_t *request, apr_pool_t *p)
@@ -134,7 +137,7 @@ static apr_status_t request_digest(pay_charge_request_t *request, apr_pool_t *p)
     return pay_sha256(request->digest, text, strlen(text));
 }
 
-/* 1 when the amount alone is at fault, and only because of the default currency's decimals. */
+/* Returns 1 if only the amount is at fault, and only because of the default currency's decimals. */
 static int fault_is_of_default(const pay_charge_request_t *request, const pay_problem_t *problem,
                                apr_pool_t *p)
 {

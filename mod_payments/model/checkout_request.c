@@ -14,7 +14,7 @@
 
 #define REASON_CARD "must not hold a card number"
 
-/* A member that is an object: its own members are read as a form with its name in front. */
+/* A member that is an object: reads its members as a form with its name in front. */
 static pay_form_t inner_form(const pay_form_t *form, const char *name)
 {
     pay_form_t inner = {pay_json_object(form->body, name, form->p), form->problem, form->p,
@@ -36,7 +36,7 @@ static const char *plain(pay_form_t *form, const char *name, const char *text, a
     return text;
 }
 
-/* Text for people that need not be given. */
+/* Reads optional text for people. */
 static const char *read_text(pay_form_t *form, const char *name, apr_size_t max)
 {
     const char *text = pay_form_string(form, name);
@@ -51,7 +51,7 @@ static const char *read_text(pay_form_t *form, const char *name, apr_size_t max)
     return plain(form, name, text, max);
 }
 
-/* A telephone number may look like a card number, up to the length that it can have. */
+/* A telephone number may look like a card number, up to its greatest length. */
 static const char *read_phone(pay_form_t *form, const char *name)
 {
     const char *text = pay_form_string(form, name);
@@ -110,7 +110,7 @@ static const char *read_url(pay_form_t *form, const char *name)
     return text;
 }
 
-/* The text of the member, which is an object or a string. */
+/* Returns the text of the member, which is an object or a string. */
 static const char *read_metadata(pay_form_t *form, const char *name)
 {
     const char *text = pay_json_string(form->body, name);
@@ -144,7 +144,7 @@ static void read_money(pay_checkout_request_t *request, pay_form_t *form,
     request->amount_text = pay_form_money(&request->money, form, default_currency);
 }
 
-/* The shop's own, unique reference of a checkout. */
+/* Reads the shop's own, unique reference of a checkout. */
 static const char *read_reference(pay_form_t *form)
 {
     const char *text = pay_form_reference(form, "transactionReference");
@@ -234,7 +234,10 @@ static void read_order(pay_checkout_request_t *request, pay_form_t *form,
     }
 }
 
-/* The same payer is to pay the same amount for the same, and to return to the same place. */
+/*
+ * The same request: the same payer pays the same amount for the same thing, and returns to the same
+ * place.
+ */
 static apr_status_t digest_make(pay_checkout_request_t *request, apr_pool_t *p)
 {
     const char *values[] = {request->link,

@@ -19,13 +19,16 @@ static int is_alnum(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-/* Any byte of a character beyond ASCII; that they form UTF-8 was checked before. */
+/* Returns 1 for any byte of a character beyond ASCII; the text was checked to be UTF-8 before. */
 static int is_wide(char c)
 {
     return (unsigned char)c >= 0x80;
 }
 
-/* dot-atom: atoms of RFC 5322 atext, one dot between two. `text` is lower case. */
+/*
+ * Returns 1 for a dot-atom: atoms of RFC 5322 atext, separated by single dots. `text` is lower
+ * case.
+ */
 static int is_local_part(const char *text, apr_size_t len)
 {
     apr_size_t i;
@@ -61,7 +64,10 @@ static int is_label(const char *text, apr_size_t len)
     return 1;
 }
 
-/* Two labels or more, the last not all digits: that would be an IPv4 address (RFC 3696 2). */
+/*
+ * Returns 1 for two labels or more, the last not all digits: that would be an IPv4 address (RFC
+ * 3696 2).
+ */
 static int is_domain(const char *text)
 {
     const char *dot;

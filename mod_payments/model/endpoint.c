@@ -15,7 +15,7 @@ static const char *const kind_names[] = {
 _Static_assert(sizeof(kind_names) / sizeof(kind_names[0]) == PAY_ENDPOINT_KIND_LAST + 1,
                "a name each");
 
-/* Between tries; the last one from there on. */
+/* Between attempts; the last one applies to all later ones. */
 static const apr_interval_time_t waits[] = {
     apr_time_from_sec(5),
     apr_time_from_sec(5),

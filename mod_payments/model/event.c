@@ -12,7 +12,7 @@ _Static_assert(PAY_EVENT_ID_LEN == ID_PREFIX_LEN + 2 * (PLACE_LEN + CHECK_LEN), 
 
 #define BIT(state) (1u << (state))
 
-/* Which states are told to whom: of a transaction, of a refund. */
+/* The states that go to each kind of endpoint: of a transaction, of a refund. */
 static const struct {
     unsigned int transaction, refund;
 } interests[] = {
@@ -54,7 +54,10 @@ static void put_place(unsigned char out[PLACE_LEN], const pay_event_t *event)
     put_number(out + 9, event->sequence, 4);
 }
 
-/* Time keeps it apart from what another store, or this one begun anew, has at the same place. */
+/*
+ * Time distinguishes it from the event at the same place of another store, or of this one after a
+ * new start.
+ */
 const char *pay_event_id(const pay_event_t *event, apr_pool_t *p)
 {
     unsigned char bytes[PLACE_LEN + CHECK_LEN], digest[PAY_SHA256_LEN];
@@ -65,7 +68,7 @@ const char *pay_event_id(const pay_event_t *event, apr_pool_t *p)
                           pay_hex(bytes, PLACE_LEN, p), event->created_at);
     memset(digest, 0, sizeof(digest));
     (void)pay_sha256(digest, source,
-                     strlen(source)); /* without it the place alone tells them apart */
+                     strlen(source)); /* without it only the place distinguishes them */
     memcpy(bytes + PLACE_LEN, digest, CHECK_LEN);
     return apr_pstrcat(p, ID_PREFIX, pay_hex(bytes, sizeof(bytes), p), NULL);
 }

@@ -18,7 +18,7 @@ pay_charge_t pay_event_charge(const pay_event_t *event)
         then.refunded_there_minor = 0;
         then.spent = 0;
         then.refunds_pending_minor = event->refunds_pending_minor;
-        if (!event->decided) { /* a checkout that was abandoned, and paid all the same */
+        if (!event->decided) { /* a checkout that was abandoned, but paid after all */
             then.code = "";
             then.message = "";
             then.authorization_code = "";

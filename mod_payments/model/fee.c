@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define PERCENT_DIGITS 4     /* decimals of a percentage */
-#define PERCENT_UNIT 1000000 /* parts that make the whole amount */
+#define PERCENT_UNIT 1000000 /* parts of the whole amount */
 #define WORD_MAX 40          /* bytes of any word, NUL included */
 
 #define FAULT_FORM                                                                                 \
@@ -19,15 +19,15 @@
 
 typedef struct rule_t {
     char currency[PAY_CURRENCY_LEN + 1];
-    int channel;       /* pay_channel_t, or -1: of every channel */
+    int channel;       /* pay_channel_t, or -1: any channel */
     int has_percent;   /* it may be 0 % */
     apr_int64_t parts; /* of PERCENT_UNIT */
     apr_int64_t flat_minor;
     apr_int64_t min_minor;
-    apr_int64_t max_minor; /* 0: none, as in the two above */
+    apr_int64_t max_minor; /* 0: absent, like the two above */
 } rule_t;
 
-/* Reads words from a text: runs of other bytes than blanks, "+" and ";", which are words of their
+/* Splits a text into words: runs of bytes other than blanks, "+" and ";", which are words of their
  * own. `word` is "" at the end. */
 typedef struct reader_t {
     const char *at;
@@ -79,7 +79,7 @@ static int channel_of(const char *word)
     return -1;
 }
 
-/* "1.5%" as 15000 parts; -1: it is not a percentage. */
+/* Converts "1.5%" to 15000 parts; -1: it is not a percentage. */
 static apr_int64_t parts_of(const char *word)
 {
     const char *point = strchr(word, '.');
@@ -120,7 +120,7 @@ static const char *read_amount(apr_int64_t *out, reader_t *reader, const char *c
     return NULL;
 }
 
-/* The percentage, the amount, or both. */
+/* Reads the percentage, the amount, or both. */
 static const char *read_price(rule_t *rule, reader_t *reader)
 {
     const apr_size_t len = strlen(reader->word);
@@ -147,13 +147,13 @@ static const char *read_bound(apr_int64_t *out, rule_t *rule, reader_t *reader, 
         return NULL;
     }
     if (!rule->has_percent) {
-        return FAULT_FORM; /* an amount alone has nothing to bound */
+        return FAULT_FORM; /* bounds make no sense for an amount alone */
     }
     next(reader);
     return read_amount(out, reader, rule->currency);
 }
 
-/* The rule that begins with the reader's word; its end is the word then. */
+/* Reads the rule that begins with the reader's word; afterwards the word is the rule's end. */
 static const char *read_rule(rule_t *rule, reader_t *reader)
 {
     const char *fault;
@@ -183,8 +183,8 @@ static const char *read_rule(rule_t *rule, reader_t *reader)
     return is_end(reader) || is_currency(reader) ? NULL : FAULT_FORM;
 }
 
-/* The next rule; its end becomes the reader's word. *fault is NULL, or why it is none. Returns 0 at
- * the end of the text. */
+/* Reads the next rule; its end becomes the reader's word. *fault is NULL, or why it is not a rule.
+ * Returns 0 at the end of the text. */
 static int read_next(rule_t *rule, reader_t *reader, const char **fault)
 {
     *fault = NULL;

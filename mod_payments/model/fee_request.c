@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The names that clients have for the channels, in any case. */
+/* The clients' names for the channels, in any case. */
 static const struct {
     const char *word;
     pay_channel_t channel;
@@ -21,7 +21,7 @@ static const struct {
     {"transfer", PAY_CHANNEL_BANK_TRANSFER},
 };
 
-/* The members that may hold one; the first that is given counts. */
+/* The members that may name the channel; the first that is given counts. */
 static const char *const members[] = {"channel", "paymentOption", "paymentoption"};
 
 static void read_channel(pay_fee_request_t *request, pay_form_t *form)

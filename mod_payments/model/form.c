@@ -9,7 +9,7 @@
 
 #include <apr_strings.h>
 
-/* Stands in for a currency that is not known yet: none has more decimals. */
+/* Stands for a currency that is not known yet: no other has more decimals. */
 #define CURRENCY_LENIENT "CLF"
 
 #define REASON_REQUIRED "is required"

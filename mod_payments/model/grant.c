@@ -39,7 +39,7 @@ apr_status_t pay_role_parse(pay_role_t *out, const char *text)
     return APR_EINVAL;
 }
 
-/* 1 when `text` is nothing, or a colon and a port's digits. */
+/* Returns 1 if `text` is empty, or a colon and a port's digits. */
 static int is_port(const char *text)
 {
     const size_t digits = *text ? strspn(text + 1, "0123456789") : 0;
@@ -47,7 +47,7 @@ static int is_port(const char *text)
     return !*text || (*text == ':' && digits > 0 && digits <= PORT_DIGITS_MAX && !text[1 + digits]);
 }
 
-/* How much of *host is the name once the port is cut off; 0: it is none. */
+/* Returns the length of the name in *host without the port; 0 if it is not a name. */
 static size_t name_length(const char **host)
 {
     const char *colon = strchr(*host, ':');

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * A quoted string's characters without quotes and escapes, at most PAY_IDEMPOTENCY_KEY_MAX of them;
- * *end is what follows the closing quote.
+ * Reads a quoted string's characters without quotes and escapes, at most PAY_IDEMPOTENCY_KEY_MAX of
+ * them; *end is the text after the closing quote.
  */
 static apr_status_t read_quoted(char key[PAY_IDEMPOTENCY_KEY_MAX + 1], const char **end,
                                 const char *text)
@@ -31,8 +31,8 @@ static apr_status_t read_quoted(char key[PAY_IDEMPOTENCY_KEY_MAX + 1], const cha
 }
 
 /*
- * The value itself. Two header lines reach us joined by a comma and a blank: which of the two keys
- * was meant is nobody's to guess, so a bare key holds no such pair.
+ * Reads the value itself. Two header lines reach us joined by a comma and a blank: it is impossible
+ * to know which key was meant, so a bare key must not contain that pair.
  */
 static apr_status_t read_bare(char key[PAY_IDEMPOTENCY_KEY_MAX + 1], const char *text)
 {
@@ -75,7 +75,7 @@ apr_status_t pay_idempotency_key_parse(const char **out, const char *value, apr_
 }
 
 /*
- * Each value is hashed by itself and chained to those before it, with a byte that tells absence:
+ * Each value is hashed by itself and chained to those before it, with a byte that marks absence:
  * blocks of one size need no lengths, and nothing is allocated.
  */
 apr_status_t pay_idempotency_digest(unsigned char out[PAY_SHA256_LEN], const char *const *values,

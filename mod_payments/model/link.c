@@ -100,7 +100,7 @@ static void add(pay_problem_t **faults, const char *field, const char *reason, a
     }
 }
 
-/* An amount's rules are its currency's. */
+/* The rules of an amount are those of its currency. */
 static void read_money(pay_link_t *link, pay_problem_t **faults, const pay_link_form_t *form,
                        const char *currency, apr_pool_t *p)
 {

@@ -67,7 +67,7 @@ static void customer_to_json(pay_writer_t *w, const pay_charge_t *charge, pay_vi
     pay_writer_object_close(w);
 }
 
-/* An order that is open; `status` is the word that its operation uses. */
+/* Opens the object of an order; `status` is the word that its operation uses. */
 static void order_open(pay_writer_t *w, const pay_charge_t *charge, const char *status, int id)
 {
     pay_writer_object_open(w, "order");
@@ -125,7 +125,7 @@ static void summary_to_json(pay_writer_t *w, const pay_charge_t *charge)
     pay_writer_object_close(w);
 }
 
-/* Clients look for the page under one name or another. */
+/* Clients look for the page under several names. */
 static void page_to_json(pay_writer_t *w, const char *page_url)
 {
     static const char *const names[] = {"checkout_url", "checkoutUrl", "paymentUrl", "redirect_url",
@@ -173,7 +173,7 @@ void pay_order_fee_to_json(pay_writer_t *w, const pay_fee_request_t *request, ap
     envelope_close(w);
 }
 
-/* ---- what became of it */
+/* ---- order/verify and order/status */
 
 const struct pay_problem_t *
 pay_order_reference_from_json(const char **out, const struct pay_json_t *body, apr_pool_t *p)

@@ -7,9 +7,9 @@
 #include <apr_strings.h>
 #include <string.h>
 
-#define ANYBODY "x" /* makes an address of a domain */
+#define ANYBODY "x" /* makes an address from a domain */
 
-/* 1 when `word` is an entry of the list. */
+/* Returns 1 if `word` is an entry of the list. */
 static int has_word(const char *list, const char *word)
 {
     const apr_size_t len = strlen(word);
@@ -26,7 +26,7 @@ static int has_word(const char *list, const char *word)
     return 0;
 }
 
-/* An address, or a domain with "@" before it, as it is stored; NULL: neither. */
+/* Returns an address, or a domain with "@" before it, in stored form; NULL if it is neither. */
 static const char *entry_read(const char *word, apr_pool_t *p)
 {
     const int is_domain = *word == '@';

@@ -26,12 +26,12 @@ static const struct {
     unsigned int next; /* set of TO() */
 } states[] = {
     [PAY_REFUND_PENDING] = {"pending", TO(PAY_REFUND_PROCESSED) | TO(PAY_REFUND_FAILED)},
-    [PAY_REFUND_PROCESSED] = {"processed", TO(PAY_REFUND_FAILED)}, /* the acquirer took it back */
+    [PAY_REFUND_PROCESSED] = {"processed", TO(PAY_REFUND_FAILED)}, /* the acquirer reversed it */
     [PAY_REFUND_FAILED] = {"failed", 0},
 };
 _Static_assert(sizeof(states) / sizeof(states[0]) == PAY_REFUND_STATE_COUNT, "one row a state");
 
-/* States come from stored rows too, so they are not trusted to be in the table. */
+/* States come from stored rows too, so they may not be in the table. */
 static int is_state(pay_refund_state_t state)
 {
     return (unsigned int)state < PAY_REFUND_STATE_COUNT;
@@ -82,7 +82,7 @@ void pay_refund_members_to_json(pay_writer_t *w, const pay_refund_t *refund)
     const pay_money_t *money = &refund->money;
     int has_currency = money->currency[0] != '\0';
 
-    /* No refund is of nothing: an amount of 0 is one that imported history left out. */
+    /* No refund has an amount of 0: it stands for one that imported history left out. */
     pay_writer_string(w, "id", refund->id);
     pay_writer_string(w, "refundReference", refund->refund_reference);
     if (money->amount_minor && has_currency) {
@@ -113,7 +113,7 @@ void pay_refund_answer_to_json(pay_writer_t *w, const pay_refund_t *refund)
 {
     pay_refund_t then = *refund;
 
-    /* As it was when decided: what the acquirer said later is not part of the answer. */
+    /* As it was when decided: later reports of the acquirer are not part of the answer. */
     then.state = is_state(refund->decided_state) ? refund->decided_state : PAY_REFUND_PENDING;
     then.updated_at = then.state == PAY_REFUND_PENDING ? refund->created_at : refund->decided_at;
     pay_refund_to_json(w, NULL, &then);
@@ -136,7 +136,7 @@ const char *pay_note_fault(const char *note)
     return NULL;
 }
 
-/* History was written under other rules: it may be longer and have lines. */
+/* History was written under other rules: it may be longer and have several lines. */
 static const char *history_note_fault(const char *note)
 {
     if (!note) {
@@ -177,7 +177,7 @@ static const char *read_reference(pay_form_t *form, const char *name)
     return text;
 }
 
-/* Free text of at most `len_max` bytes that stands for itself. */
+/* Reads free text of at most `len_max` bytes. */
 static const char *read_label(pay_form_t *form, const char *name, apr_size_t len_max)
 {
     const char *text = pay_form_string(form, name);
@@ -237,8 +237,8 @@ static void read_money(pay_money_t *money, pay_form_t *form)
 }
 
 /*
- * A record of history that tells no status is taken as processed: its money counts as given back,
- * and nobody asks an acquirer about it.
+ * A record of history without a status is taken as processed: its amount counts as refunded, and no
+ * acquirer is queried about it.
  */
 static pay_refund_state_t read_state(pay_form_t *form)
 {
@@ -268,7 +268,9 @@ static void read_domain(pay_form_t *form, pay_mode_t mode)
     }
 }
 
-/* In whole milliseconds; 0 when it is not given. The epoch itself stands for "no time". */
+/*
+ * Reads a time in whole milliseconds; 0 if it is not given. The epoch itself stands for "no time".
+ */
 static apr_time_t read_time(pay_form_t *form, const char *name)
 {
     const char *text = pay_form_string(form, name);

@@ -29,8 +29,8 @@ static apr_status_t end_parse(end_t *out, const char *text)
 }
 
 /*
- * The distance from the one to the other: calendar days between two days, whatever clocks were
- * set in between, and days of 24 hours as soon as one of them is an instant.
+ * The distance between the two: calendar days between two days, whatever clocks were set in
+ * between, and days of 24 hours if one of them is an instant.
  */
 static int is_wider(const end_t *start, const end_t *end, const pay_time_range_t *range,
                     int days_max)
@@ -70,9 +70,9 @@ const pay_problem_t *pay_refund_range_parse(pay_time_range_t *out, const char *s
         return problem;
     }
     range.from = first.is_day ? pay_timezone_day_start(zone, first.day) : first.at;
-    /* The end's whole day is in: up to the last instant before the next one begins. */
+    /* The whole day of the end is included: up to the last instant before the next day begins. */
     range.to = last.is_day ? pay_timezone_day_start(zone, pay_date_next(last.day)) - 1 : last.at;
-    /* A day that the zone has not is a day of no length: it began when the next one did. */
+    /* A day that the zone lacks is a day of no length: it began when the next one did. */
     if (range.to < range.from && !(first.is_day && last.is_day && is_in_order(&first, &last))) {
         pay_problem_add(&problem, "/endDate", "must not be before the start date", p);
         return problem;

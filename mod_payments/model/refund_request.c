@@ -5,7 +5,7 @@
 
 #define CHANNEL_API "API"
 
-/* As given, "" too; NULL is no note. */
+/* Returns the note as received, also ""; NULL means no note. */
 static const char *read_note(pay_form_t *form, const char *name)
 {
     const char *text = pay_form_string(form, name);

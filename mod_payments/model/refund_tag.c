@@ -12,7 +12,7 @@
 #define TAG_LEN (TAG_OPEN_LEN + PAY_TAG_LEN + 1)
 #define TAG_CHARS "abcdefghijklmnopqrstuvwxyz0123456789"
 
-/* Bytes of the first `count` characters of UTF-8 text. */
+/* Returns the bytes of the first `count` characters of UTF-8 text. */
 static apr_size_t characters_len(const char *text, apr_size_t count)
 {
     const char *at = text;

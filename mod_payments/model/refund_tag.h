@@ -13,8 +13,8 @@
 const char *pay_refund_tag_join(const char *note, const char *tag, apr_pool_t *p);
 
 /*
- * Removes the tag from the end of *note and returns it; returns "" and leaves *note alone if there
- * is none.
+ * Removes the tag from the end of *note and returns it; if there is no tag, returns "" and leaves
+ * *note alone.
  */
 const char *pay_refund_tag_split(const char **note, apr_pool_t *p);
 

@@ -13,7 +13,7 @@ static int own_port(const pay_url_t *url)
     return strcmp(url->scheme, "https") == 0 ? 443 : 80;
 }
 
-/* The name in full is the same one. */
+/* The fully qualified name is the same one. */
 static const char *without_dot(const char *host, apr_pool_t *p)
 {
     const apr_size_t len = strlen(host);
@@ -26,7 +26,7 @@ static int is_address(const char *host)
     return host[0] == '[' || strspn(host, "0123456789.") == strlen(host);
 }
 
-/* As it is listed; NULL: it is no host. */
+/* Returns the entry in listed form; NULL if it is not a host. */
 static const char *entry_read(const char *word, apr_pool_t *p)
 {
     const int below = strncmp(word, BELOW, strlen(BELOW)) == 0;
@@ -99,7 +99,7 @@ int pay_return_hosts_add(const char **out, const char *list, const char *text, a
     return 1;
 }
 
-/* 1 when `entry` is the host, or for "*." one above it. */
+/* Returns 1 if `entry` is the host, or, for "*.", one above it. */
 static int matches(const char *entry, const char *host, int port, int is_own_port)
 {
     const char *colon = strrchr(entry, ':');

@@ -10,7 +10,7 @@
 
 #define SCHEMES "https http"
 
-/* What RFC 3986 lets stand in a path and its query. */
+/* The characters that RFC 3986 allows in a path and its query. */
 static const char path_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
                                  "-._~:/?@!$&'()*+,;=%";
 

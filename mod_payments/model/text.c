@@ -6,7 +6,9 @@
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
-/* Bytes of the well-formed sequence of two to four bytes at `s`; 0 when there is none. */
+/*
+ * Returns the length of the well-formed sequence of two to four bytes at `s`; 0 if there is none.
+ */
 static int sequence_len(const unsigned char *s)
 {
     unsigned char second_min = 0x80;
@@ -27,10 +29,10 @@ static int sequence_len(const unsigned char *s)
     case 0xc2: /* U+0080 to U+009F are the C1 controls */
         second_min = 0xa0;
         break;
-    case 0xe0: /* below are overlong forms */
+    case 0xe0: /* lower ones are overlong forms */
         second_min = 0xa0;
         break;
-    case 0xed: /* above are surrogates */
+    case 0xed: /* higher ones are surrogates */
         second_max = 0x9f;
         break;
     case 0xf0:
@@ -79,7 +81,7 @@ int pay_text_is_plain(const char *text, const char *controls)
     return 1;
 }
 
-/* The character of `len` bytes at `s`, which sequence_len has judged. */
+/* Returns the character of `len` bytes at `s`, which sequence_len has judged. */
 static apr_uint32_t code_point(const unsigned char *s, int len)
 {
     apr_uint32_t code = len == 1 ? s[0] : s[0] & (0x7fu >> len);
@@ -91,8 +93,8 @@ static apr_uint32_t code_point(const unsigned char *s, int len)
     return code;
 }
 
-/* Characters that nobody sees; those that change how others are seen are refused in what people
- * write, the others are in what many programs copy. */
+/* Invisible characters; those that change how others look are refused in text written by people,
+ * the others occur in text copied from many programs. */
 static const struct {
     apr_uint32_t first;
     apr_uint32_t last;
@@ -115,19 +117,19 @@ static const struct {
     {0xffa0, 0xffa0, 0},   /* Hangul filler */
     {0xfff9, 0xfffb, 0},   /* annotations */
     {0xe0000, 0xe007f, 1}, /* tags */
-    {0xe0080, 0xe0fff, 0}, /* variation selectors, and what is kept for their like */
+    {0xe0080, 0xe0fff, 0}, /* variation selectors, and the range reserved for them */
 };
 
 #define JOINER_FIRST 0x200c /* zero width non-joiner */
 #define JOINER_LAST 0x200d  /* zero width joiner */
-#define JOINED_FIRST 0x600  /* below are no scripts that need a joiner */
+#define JOINED_FIRST 0x600  /* no lower script needs a joiner */
 
 static int is_joiner(apr_uint32_t code)
 {
     return code >= JOINER_FIRST && code <= JOINER_LAST;
 }
 
-/* What becomes of a character behind `before`. */
+/* How a character after `before` is treated. */
 typedef enum sight_t { SEEN, UNSEEN, REFUSED } sight_t;
 
 static sight_t sight_of(apr_uint32_t code, apr_uint32_t before)
@@ -186,7 +188,7 @@ const char *pay_text_visible(const char *text, apr_pool_t *p)
     return out;
 }
 
-/* Every byte but those that go on with a character begins one. */
+/* Every byte except continuation bytes begins a character. */
 apr_size_t pay_text_length(const char *text)
 {
     apr_size_t length = 0;
@@ -207,7 +209,7 @@ const char *pay_text_cut(const char *text, apr_size_t max, apr_pool_t *p)
     for (len = 0; text[len]; len++) {
         begun += ((unsigned char)text[len] & 0xc0) != 0x80;
         if (begun == max) {
-            break; /* where the ellipsis goes */
+            break; /* start of the ellipsis */
         }
     }
     return apr_pstrcat(p, apr_pstrmemdup(p, text, len), ELLIPSIS, NULL);

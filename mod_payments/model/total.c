@@ -8,7 +8,7 @@ apr_time_t pay_total_step(apr_time_t when)
     if (rest < 0) {
         rest += PAY_TOTAL_STEP;
     }
-    /* A stored key may hold any number: the first times of all have no step of their own. */
+    /* A stored key may contain any number: the very first times have no step of their own. */
     return when < APR_INT64_MIN + rest ? APR_INT64_MIN : when - rest;
 }
 

@@ -12,7 +12,7 @@
 
 #define TRANSACTION_TYPE_MAX 100 /* characters */
 
-/* Nothing is judged by it, but it is part of what tells one request from another. */
+/* Nothing is judged by it, but it distinguishes one request from another. */
 static const char *read_transaction_type(pay_form_t *form)
 {
     const char *text = pay_form_string(form, "transactionType");
@@ -53,8 +53,8 @@ const pay_problem_t *pay_void_reference_from_json(const char **out, const struct
 }
 
 /*
- * With a public key the references are withheld, and the list is complete only where there are
- * none: refundsComplete never says that nothing was refunded where something was.
+ * With a public key the references are withheld, and the list is complete only if it is empty:
+ * refundsComplete never claims that nothing was refunded if something was.
  */
 static void refunds_to_json(pay_writer_t *w, const pay_transaction_t *transaction, pay_view_t view)
 {
@@ -79,7 +79,7 @@ void pay_transaction_to_json(pay_writer_t *w, const char *name,
     pay_writer_object_close(w);
 }
 
-/* An envelope and its data, both still open. */
+/* Opens an envelope and its data. */
 static void envelope_open(pay_writer_t *w, const char *message,
                           const pay_transaction_t *transaction, pay_view_t view)
 {
@@ -91,7 +91,7 @@ static void envelope_open(pay_writer_t *w, const char *message,
     refunds_to_json(w, transaction, view);
 }
 
-/* A client counts its entries after a decline, and breaks where there is none to count. */
+/* A client counts its entries after a decline, and breaks if there is nothing to count. */
 static void log_to_json(pay_writer_t *w)
 {
     pay_writer_object_open(w, "log");
