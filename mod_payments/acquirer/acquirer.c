@@ -49,7 +49,7 @@ int pay_acquirer_has_refund_list(const pay_acquirer_t *acquirer)
     return REACHES(acquirer->connector, refund_list) && acquirer->connector->refund_list;
 }
 
-/* ---- what connectors are told */
+/* ---- records for connectors */
 
 static const char *major_units(const pay_money_t *money, apr_pool_t *p)
 {
@@ -87,7 +87,7 @@ static payments_refund_t refund_told(const pay_refund_t *refund, apr_pool_t *p)
         .struct_size = sizeof(told),
         .reference = refund->refund_reference,
         .tag = refund->tag,
-        /* One made elsewhere goes by the acquirer's own name. */
+        /* A refund made elsewhere is known by the acquirer's own name. */
         .acquirer_reference =
             refund->import_number ? refund->refund_reference : refund->acquirer_reference,
         .amount_minor = refund->money.amount_minor,
@@ -101,7 +101,7 @@ static payments_refund_t refund_told(const pay_refund_t *refund, apr_pool_t *p)
     return told;
 }
 
-/* All of a charge that was approved when nobody waited for it any more. */
+/* Makes the full refund of a charge that was approved too late. */
 static payments_refund_t late_refund_told(const pay_charge_t *charge, apr_pool_t *p)
 {
     payments_refund_t told = {
@@ -120,11 +120,11 @@ static payments_refund_t late_refund_told(const pay_charge_t *charge, apr_pool_t
     return told;
 }
 
-/* ---- what they answer */
+/* ---- answers of connectors */
 
-/* What is stored and shown of text from elsewhere: one line of UTF-8 without control characters,
- * with a question mark or a blank in place of what is none; nothing where a card number is in it.
- */
+/* Returns text from elsewhere in the form that is stored and shown: one line of UTF-8 without
+ * control characters, with a question mark or a blank for each invalid one; "" if it contains a
+ * card number. */
 static const char *text_of(const char *text, apr_pool_t *p)
 {
     char *line;
@@ -145,13 +145,13 @@ static const char *text_of(const char *text, apr_pool_t *p)
     return line;
 }
 
-/* It is looked for by its name, so another spelling will not do. */
+/* It is used to find the refund, so the spelling must be exact. */
 static const char *name_of(const char *text)
 {
     return text && pay_text_is_plain(text, "") ? text : "";
 }
 
-/* `len` digits, or nothing: what is not of that form is no part of a card's number. */
+/* Copies `len` digits, or nothing: other text is not part of a card number. */
 static void copy_digits(char *out, const char *text, apr_size_t len)
 {
     apr_size_t i;
@@ -168,7 +168,7 @@ static void copy_digits(char *out, const char *text, apr_size_t len)
     memcpy(out, text, len + 1);
 }
 
-/* NULL: the acquirer tells nothing of the card. */
+/* Returns NULL if the acquirer reports nothing of the card. */
 static const pay_card_t *card_of(const payments_answer_t *answer, apr_pool_t *p)
 {
     pay_card_t *card = apr_pcalloc(p, sizeof(*card));
@@ -181,7 +181,7 @@ static const pay_card_t *card_of(const payments_answer_t *answer, apr_pool_t *p)
     return *card->last4 || *card->issuer ? card : NULL;
 }
 
-/* NULL: it tells none that could be charged later. */
+/* Returns NULL if it reports no token that could be charged later. */
 static const char *token_of(const char *text)
 {
     if (!text || pay_token_text_check(text) != APR_SUCCESS || pay_test_token_is_reserved(text)) {
@@ -205,8 +205,8 @@ static void news_take(pay_acquirer_news_t *news, const payments_times_t *times,
 }
 
 /*
- * Only an answer that came whole and has a verdict of the table counts. A connector is another's
- * code: what it leaves out reads as nothing, what it makes up as an unknown outcome.
+ * Only a complete answer with a verdict of the table counts. A connector is foreign code: missing
+ * values read as absent, invalid ones as an unknown outcome.
  */
 static apr_status_t take(pay_outcome_t *out, pay_acquirer_news_t *news,
                          const payments_answer_t *answer, apr_status_t answered, apr_pool_t *p)
@@ -259,7 +259,7 @@ static apr_status_t take(pay_outcome_t *out, pay_acquirer_news_t *news,
     return APR_SUCCESS;
 }
 
-/* An answer to what was sent just now: that there is none such says nothing about it. */
+/* An answer to a request that was sent just now: a report of absence means nothing. */
 static void take_sent(pay_acquirer_news_t *news)
 {
     news->absent = news->doubted = 0;
@@ -299,8 +299,8 @@ apr_status_t pay_acquirer_charge_query(pay_outcome_t *out, pay_acquirer_news_t *
     return take(out, news, &answer, rv, p);
 }
 
-/* Of a charge that is not known here there is nothing to tell but its currency. `pending` 1: the
- * refund is among those of the charge that are pending. */
+/* Of a charge that is not known here only the currency can be passed on. `pending` 1: the refund is
+ * one of the charge's pending ones. */
 static apr_status_t refund_call(pay_outcome_t *out, pay_acquirer_news_t *news,
                                 const pay_acquirer_t *acquirer, const payments_refund_t *refund,
                                 const pay_charge_t *charge, int query, int pending, apr_pool_t *p)
@@ -391,7 +391,7 @@ static payments_checkout_t checkout_told(const pay_charge_t *charge, const char 
     return told;
 }
 
-/* A payer's browser is sent there: only a whole https URL, which is not too long, will do. */
+/* A payer's browser is sent there: only a complete https URL of limited length is accepted. */
 static int is_page(const char *text, apr_pool_t *p)
 {
     const char *fault;
@@ -416,7 +416,7 @@ apr_status_t pay_acquirer_checkout(const char **page_url, pay_acquirer_news_t *n
         news->present = rv == APR_EEXIST && page.trouble == PAYMENTS_NO_TROUBLE;
         return rv;
     }
-    /* That it opens none is an answer too: anybody can ask for what it refuses. */
+    /* A refusal to open a page is an answer too: anybody can cause one. */
     news->present = page.url ? is_page(page.url, p) : page.trouble == PAYMENTS_NO_TROUBLE;
     *page_url = news->present ? page.url : NULL;
     return *page_url ? APR_SUCCESS : APR_EGENERAL;

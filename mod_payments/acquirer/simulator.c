@@ -9,7 +9,7 @@
 
 #define AUTHORIZATION_LEN 6
 
-/* ISO 8583 response codes, and the words that go with them. */
+/* ISO 8583 response codes, with their messages. */
 #define APPROVED PAYMENTS_APPROVED, "00", "Approved"
 #define DO_NOT_HONOR PAYMENTS_DECLINED, "05", "Do not honor"
 #define INSUFFICIENT_FUNDS PAYMENTS_DECLINED, "51", "Insufficient funds"
@@ -25,7 +25,7 @@ typedef struct verdict_t {
 
 static const struct {
     verdict_t at_charge;
-    verdict_t at_query; /* asked later, whether or not the charge got its answer */
+    verdict_t at_query; /* queried later, whether or not the charge got its answer */
     verdict_t refund;
 } behaviours[] = {
     [PAY_TEST_APPROVE] = {{APPROVED}, {APPROVED}, {APPROVED}},
@@ -54,7 +54,7 @@ static pay_test_behaviour_t behaviour_of(const payments_charge_t *charge)
     return pay_test_card_behaviour(&known);
 }
 
-/* Six capitals and digits that follow from the reference: charge and query give the same ones. */
+/* Makes six capitals and digits from the reference: charge and query return the same ones. */
 static apr_status_t authorization_of(const char **out, const char *reference, apr_pool_t *p)
 {
     static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -94,7 +94,7 @@ static apr_status_t answer(payments_answer_t *out, const verdict_t *verdict, con
     return APR_SUCCESS;
 }
 
-/* It is nobody's to configure: Test Mode has it without a directive. */
+/* It cannot be configured: Test Mode has it without a directive. */
 static const char *simulator_check(const payments_settings_t *settings, apr_pool_t *p)
 {
     (void)settings;
@@ -130,7 +130,7 @@ static apr_status_t simulator_charge_query(payments_answer_t *out, void *context
     return answer(out, &behaviours[behaviour_of(charge)].at_query, charge->reference, p);
 }
 
-/* A refund's query says what the refund itself would have said. */
+/* The query of a refund returns the answer of the refund itself. */
 static apr_status_t simulator_refund(payments_answer_t *out, void *context,
                                      const payments_refund_t *refund,
                                      const payments_charge_t *charge, apr_interval_time_t timeout,

@@ -5,7 +5,7 @@
 #include <apr_strings.h>
 #include <string.h>
 
-#define RETRY_AFTER_MIN 1 /* seconds, also where the upstream tells none */
+#define RETRY_AFTER_MIN 1 /* seconds, also if the upstream names none */
 #define RETRY_AFTER_MAX 60
 #define CODE_MAX 8
 #define CODE_UNKNOWN "N1"  /* responseCode: there is no such record */
@@ -42,13 +42,13 @@ static int trouble_of(payments_trouble_t *trouble, apr_interval_time_t *retry_af
     }
 }
 
-/* 1 when 429 is about this payment, not about how often we call: the others go on. */
+/* Returns 1 if 429 concerns this payment, not the rate of our calls: other payments go on. */
 static int is_about_payment(const pay_relay_reply_t *reply, const pay_json_t *data)
 {
     return reply->status == 429 && !strcmp(pay_relay_text(data, "responseCode"), CODE_FAILURES);
 }
 
-/* "/token is not known": the message of most refusals alone tells nobody what is wrong. */
+/* "/token is not known": the message of most refusals alone does not say what is wrong. */
 static const char *fault_of(const pay_json_t *data, apr_pool_t *p)
 {
     const pay_json_t *error = data ? pay_json_first(data, "errors", p) : NULL;
@@ -68,7 +68,7 @@ void pay_relay_answer_read(pay_relay_answer_t *out, payments_trouble_t *trouble,
     out->message = out->code = out->fault = "";
     out->status = reply->status;
     out->replayed = reply->replayed;
-    /* What is no JSON object leaves `body` NULL, and so says nothing. */
+    /* Other text than a JSON object leaves `body` NULL, and so decides nothing. */
     (void)pay_json_parse(&out->body, &reason, reply->text, reply->len, p);
     out->data = out->body ? pay_json_object(out->body, "data", p) : NULL;
     if (!is_about_payment(reply, out->data) && trouble_of(trouble, retry_after, reply)) {
@@ -104,7 +104,7 @@ int pay_relay_is_error(const pay_relay_answer_t *answer)
     return answer->status >= 400 && answer->good == 0 && *answer->code;
 }
 
-/* 1 when `word` stands in the text, and is no part of a longer one. */
+/* Returns 1 if the text contains `word`, not as part of a longer one. */
 static int holds_word(const char *text, const char *word)
 {
     const apr_size_t len = strlen(word);
@@ -148,7 +148,7 @@ void pay_relay_absent(payments_answer_t *out, const pay_relay_call_t *call)
     out->doubted = !agree;
 }
 
-/* 1 when the text holds the word in any case. */
+/* Returns 1 if the text contains the word in any case. */
 static int mentions(const char *text, const char *word)
 {
     const apr_size_t len = strlen(word);
@@ -162,12 +162,12 @@ static int mentions(const char *text, const char *word)
 }
 
 /*
- * What was sent once may have arrived twice: something between that sends requests again. An
- * upstream that speaks of a duplicate may have done the first of them.
+ * A request that was sent once may have arrived twice: an intermediary may repeat requests. An
+ * upstream that reports a duplicate may have executed the first of them.
  */
 int pay_relay_is_refusal(const pay_relay_answer_t *answer)
 {
-    if (answer->status == 429) { /* read further only when it is about the payment */
+    if (answer->status == 429) { /* read further only if it concerns the payment */
         return pay_relay_is_error(answer);
     }
     return (answer->status == 400 || answer->status == 422) && pay_relay_is_error(answer)
@@ -181,7 +181,7 @@ const char *pay_relay_refusal(const pay_relay_answer_t *answer, apr_pool_t *p)
                           : answer->message;
 }
 
-/* A code that may be shown; what is longer, or of other characters, is told as none. */
+/* Returns a code that may be shown; "none" for one that is longer, or has other characters. */
 static const char *code_of(const pay_relay_answer_t *answer, apr_pool_t *p)
 {
     apr_size_t len = strspn(answer->code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
@@ -220,7 +220,7 @@ pay_relay_match_t pay_relay_match_text(const pay_json_t *json, const char *name,
     return strcmp(text, want) == 0 ? PAY_RELAY_SAME : PAY_RELAY_OTHER;
 }
 
-/* A number, or a string of one: both are in use. */
+/* Returns a number, or a string with one: both are in use. */
 static const char *number_of(const pay_json_t *json, const char *name)
 {
     const char *text = pay_json_number(json, name);
@@ -249,7 +249,7 @@ static pay_relay_match_t match_amount(const pay_json_t *json, apr_int64_t amount
     if (rv == APR_SUCCESS) {
         return money.amount_minor == amount_minor ? PAY_RELAY_SAME : PAY_RELAY_OTHER;
     }
-    /* More decimals than the currency has, or beyond every amount: a number all the same. */
+    /* More decimals than the currency has, or beyond every amount: still a number. */
     rv = pay_decimal_normalize(normalised, text);
     return rv == APR_SUCCESS ? PAY_RELAY_OTHER : PAY_RELAY_UNCLEAR;
 }

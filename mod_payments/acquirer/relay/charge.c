@@ -9,12 +9,12 @@
 #define CHECKOUT_PATH "/api/v1/initiate"
 #define BODY_SIZE 1024
 
-/* How far apart two clocks may be: a record older than that was there before we asked for ours. */
+/* The largest difference of two clocks: an older record existed before we sent ours. */
 #define OLDER_MAX apr_time_from_sec(5 * 60)
 
-/* ---- what is said of a charge */
+/* ---- records of a charge */
 
-/* Both names stand for the same; one of them has to be ours. */
+/* Both names mean the same; one of them must be ours. */
 static pay_relay_match_t match_reference(const pay_json_t *data, const char *reference)
 {
     pay_relay_match_t plain = pay_relay_match_text(data, "reference", reference);
@@ -57,7 +57,7 @@ static const struct {
     {"reversed", PAYMENTS_APPROVED, 1},
     {"failed", PAYMENTS_DECLINED, 0},
     {"pending", PAYMENTS_PENDING, 0},
-    /* A checkout that nobody paid yet: it may be paid all the same. */
+    /* A checkout that is not paid yet: it may still be paid. */
     {"void", PAYMENTS_PENDING, 0},
     {"abandoned", PAYMENTS_PENDING, 0},
 };
@@ -96,7 +96,7 @@ static void details_take(payments_answer_t *out, const pay_json_t *data, apr_poo
     out->card_token = pay_relay_text(card, "token");
 }
 
-/* An envelope with a transaction; what does not agree with itself leaves the verdict unknown. */
+/* Reads an envelope with a transaction; a contradictory one leaves the verdict unknown. */
 static void transaction_take(payments_answer_t *out, const pay_relay_answer_t *answer,
                              const char *currency, pay_relay_match_t match, apr_pool_t *p)
 {
@@ -146,8 +146,8 @@ static apr_status_t charge_judge(payments_answer_t *out, pay_relay_call_t *call,
     if ((answer->status == 200 || accepted) && answer->data && answer->good >= 0) {
         transaction_take(out, answer, charge->currency,
                          match_charge(answer->data, call->relay, charge), p);
-        /* The envelope says the same in its own way: 0 where it was declined, else 1; either where
-         * the money was given back. */
+        /* The envelope repeats it in its own way: 0 if it was declined, else 1; either if it was
+         * refunded. */
         if (out->verdict != PAYMENTS_DIFFERENT && !out->spent
             && ((out->verdict == PAYMENTS_DECLINED) == answer->good
                 || (accepted && out->verdict != PAYMENTS_PENDING))) {
@@ -165,7 +165,7 @@ static apr_status_t charge_judge(payments_answer_t *out, pay_relay_call_t *call,
 
 /* ---- query */
 
-/* `known_at`: nothing that is older can be the charge; 0: it was said to be. */
+/* `known_at`: nothing older can be the charge; 0: the acquirer reported it already. */
 static apr_status_t query(payments_answer_t *out, pay_relay_call_t *call,
                           const payments_charge_t *charge, apr_time_t known_at, apr_pool_t *p)
 {
@@ -193,8 +193,9 @@ static apr_status_t query(payments_answer_t *out, pay_relay_call_t *call,
 }
 
 /*
- * An approval that was given to an earlier request is told as it was then: the money may have been
- * given back since. Where that cannot be learnt now the outcome is unknown, and is asked for later.
+ * An approval that repeats the answer to an earlier request describes the state at that time: the
+ * charge may have been refunded since. If that cannot be found out now, the outcome is unknown, and
+ * is queried later.
  */
 static apr_status_t approved_before(payments_answer_t *out, pay_relay_call_t *call,
                                     const payments_charge_t *charge, apr_pool_t *p)
@@ -206,7 +207,7 @@ static apr_status_t approved_before(payments_answer_t *out, pay_relay_call_t *ca
     now.times = out->times;
     *out = now;
     if (rv == PAYMENTS_NOT_SENT) {
-        rv = APR_EGENERAL; /* the charge was */
+        rv = APR_EGENERAL; /* the charge was sent */
     }
     return rv;
 }
@@ -266,7 +267,7 @@ static pay_writer_t *checkout_body(const payments_checkout_t *checkout, apr_pool
     return w;
 }
 
-/* A payer's browser is sent there, so nothing but a whole https URL will do. */
+/* A payer's browser is sent there, so only a complete https URL is accepted. */
 static const char *page_of(const pay_relay_answer_t *answer, const char *reference, apr_pool_t *p)
 {
     const char *fault;
@@ -281,10 +282,10 @@ static const char *page_of(const pay_relay_answer_t *answer, const char *referen
     }
     text = pay_relay_text(answer->data, "paymentRedirectUrl");
     rv = pay_url_parse(&url, &fault, text, "https", p);
-    return rv == APR_SUCCESS ? text : NULL; /* as it was given: with its fragment */
+    return rv == APR_SUCCESS ? text : NULL; /* as received: with its fragment */
 }
 
-/* 1 for this API's word that it has no pages, or refuses this request. */
+/* Returns 1 for this API's report that it has no pages, or refuses this request. */
 static int is_unopened(const pay_relay_answer_t *answer)
 {
     return pay_relay_is_refusal(answer)
@@ -309,11 +310,11 @@ apr_status_t pay_relay_checkout(payments_page_t *out, void *context,
     }
     out->url = page_of(&answer, checkout->reference, p);
     if (out->url || (answer.status == 200 && answer.good == 0 && answer.data)) {
-        return APR_SUCCESS; /* its own acquirer may have opened none */
+        return APR_SUCCESS; /* its own acquirer may have opened no page */
     }
     if (pay_relay_is_error(&answer) && answer.status == 409) {
         return APR_EEXIST; /* it may have opened one before, which was paid */
     }
-    (void)pay_relay_undecided(&call, &answer, p); /* to be told, whatever it is */
+    (void)pay_relay_undecided(&call, &answer, p); /* logged, whatever it is */
     return is_unopened(&answer) ? APR_SUCCESS : APR_EGENERAL;
 }

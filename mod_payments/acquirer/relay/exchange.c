@@ -8,13 +8,13 @@
 #include <apr_strings.h>
 #include <string.h>
 
-#define SLICE apr_time_from_msec(200) /* after which a call looks whether the process ends */
-#define OVERTIME_MS 1000              /* past its end a transfer that has none is given up */
+#define SLICE apr_time_from_msec(200) /* how often a call checks whether the process ends */
+#define OVERTIME_MS 1000              /* after it a transfer without an end is given up */
 #define ROUNDING_MS 10                /* by which libcurl's own time-out may come earlier */
 #define TOLD_AGAIN_MS 60000
 #define MEMORY_KEPT (64 * 1024)
 
-/* A connection that may be kept alive, with what it needs. One call at a time has it. */
+/* A connection that may be kept alive, with its state. One call at a time has it. */
 typedef struct pay_relay_line_t {
     struct pay_relay_line_t *next;
     apr_pool_t *pool;
@@ -55,7 +55,7 @@ apr_status_t pay_relay_lines_open(pay_relay_t *relay, apr_pool_t *p)
     return pay_transfer_init();
 }
 
-/* A pool that depends on no other: it is made and destroyed by any thread. */
+/* In a pool without a parent: any thread may make and destroy it. */
 static apr_status_t line_make(pay_relay_line_t **out)
 {
     apr_allocator_t *allocator;
@@ -84,7 +84,7 @@ static apr_status_t line_make(pay_relay_line_t **out)
     return rv;
 }
 
-/* The one used last: the fewest connections stay in use, and the others grow old. */
+/* Takes the one used last: the fewest connections stay in use, and the others grow old. */
 static pay_relay_line_t *line_kept(pay_relay_t *relay)
 {
     pay_relay_line_t *line;
@@ -101,7 +101,7 @@ static pay_relay_line_t *line_kept(pay_relay_t *relay)
 
 /*
  * A request on a connection that the upstream is closing would be lost, and its outcome unknown:
- * such ones are not used again, nor those that are about to be closed.
+ * such connections are not used again, nor those that are about to be closed.
  */
 static apr_status_t line_take(pay_relay_line_t **out, pay_relay_t *relay)
 {
@@ -115,7 +115,9 @@ static apr_status_t line_take(pay_relay_line_t **out, pay_relay_t *relay)
     return line_make(out);
 }
 
-/* Those that nobody will use again, with the mutex held: each was used later than the next. */
+/*
+ * Returns those that nobody will use again; the mutex is held: each was used later than the next.
+ */
 static pay_relay_line_t *lines_old(pay_relay_t *relay, apr_int64_t now_ms)
 {
     pay_relay_line_t **at = &relay->kept;
@@ -132,7 +134,7 @@ static pay_relay_line_t *lines_old(pay_relay_t *relay, apr_int64_t now_ms)
     return old;
 }
 
-/* One that is still at work is closed, and so is one too many. */
+/* Closes one that is still at work, or one too many. */
 static void line_give(pay_relay_t *relay, pay_relay_line_t *line)
 {
     pay_relay_line_t *old = NULL;
@@ -182,7 +184,7 @@ void pay_relay_tell(pay_relay_t *relay, const char *sentence)
             relay->host, sentence);
 }
 
-/* Once when its clock and ours part, and once when they are together again. */
+/* Logs once when its clock and ours diverge, and once when they agree again. */
 static void dates_tell(pay_relay_t *relay, const pay_relay_call_t *call)
 {
     const int apart = call->dates != PAY_RELAY_DATES_AGREE;
@@ -215,7 +217,7 @@ static void dates_tell(pay_relay_t *relay, const pay_relay_call_t *call)
     }
 }
 
-/* What the Date of an answer that came just now says. */
+/* Notes the Date of an answer that came just now. */
 static void dates_note(pay_relay_call_t *call, apr_time_t date)
 {
     pay_relay_dates_t dates = PAY_RELAY_DATES_NONE;
@@ -234,7 +236,7 @@ static void dates_note(pay_relay_call_t *call, apr_time_t date)
     }
 }
 
-/* What the parts of the first request took counts as the call's. */
+/* The times of the first request count as the call's. */
 static void times_note(pay_relay_call_t *call, const pay_transfer_t *transfer)
 {
     payments_times_t *times = call->times;
@@ -250,7 +252,7 @@ static void times_note(pay_relay_call_t *call, const pay_transfer_t *transfer)
     times->total += transfer->time;
 }
 
-/* APR_SUCCESS: it has ended, in whichever way. */
+/* APR_SUCCESS: it has ended, with or without an answer. */
 static apr_status_t transfer_wait(pay_relay_call_t *call, pay_relay_line_t *line)
 {
     while (!pay_transfers_next(line->set)) {
@@ -338,7 +340,7 @@ apr_status_t pay_relay_exchange(pay_relay_reply_t *out, pay_relay_call_t *call, 
     transfer->content_max = len_max;
     transfer->pool = p;
     rv = line_use(call, line, transfer, (int)left_ms);
-    line_give(relay, line); /* what runs still is ended here, while `transfer` is there */
+    line_give(relay, line); /* a running transfer is ended here, while `transfer` exists */
     if (rv == APR_SUCCESS) {
         out->status = transfer->status;
         out->text = transfer->content;

@@ -9,10 +9,10 @@
 
 #define MICROSECONDS_PER_DAY (APR_TIME_C(24) * 60 * 60 * APR_USEC_PER_SEC)
 #define DATE_SIZE 16
-#define DATE_STEP apr_time_from_sec(2) /* so exactly a Date tells the clock */
+#define DATE_STEP apr_time_from_sec(2) /* precision with which a Date shows the clock */
 
-/* Two windows share a day: whether an upstream takes its end date as a whole day or as where the
- * day begins, nothing lies between them. */
+/* Consecutive windows share a day: whether an upstream takes its end date as a whole day or as the
+ * start of the day, there is no gap between them. */
 #define STEP_DAYS (PAY_RELAY_WINDOW_DAYS - 1)
 
 typedef struct list_t {
@@ -162,9 +162,9 @@ typedef struct range_t {
 } range_t;
 
 /*
- * The days reach further than the range, which is by our clock, and the upstream dates its records
- * by its own: what may lie in it is told, so that a range until now lacks nothing of a clock that
- * is ahead.
+ * The days extend beyond the range, which is by our clock, while the upstream dates its records by
+ * its own: every record that may lie in the range is passed, so that a range until now lacks
+ * nothing if its clock is ahead.
  */
 static apr_status_t range_pass(void *baton, const payments_record_t *record)
 {
@@ -194,7 +194,7 @@ apr_int64_t pay_relay_last_day(apr_time_t to)
     return day_of(to) + 1;
 }
 
-/* The days of the same range by the upstream's clock, where that is another one's. */
+/* Lists the days of the same range by the upstream's clock, if that differs. */
 static apr_status_t list_apart(pay_relay_call_t *call, const range_t *range, apr_int64_t first_day,
                                apr_int64_t last_day, apr_pool_t *p)
 {

@@ -21,7 +21,7 @@ static int is_status(const char *text)
     return 0;
 }
 
-/* 1: the member is a string, or null, or not there. */
+/* Returns 1 if the member is a string, null or absent. */
 static int is_text_or_null(const pay_json_t *json, const char *name)
 {
     pay_json_type_t type = pay_json_type(json, name);
@@ -29,7 +29,10 @@ static int is_text_or_null(const pay_json_t *json, const char *name)
     return type == PAY_JSON_STRING || type == PAY_JSON_NULL || type == PAY_JSON_ABSENT;
 }
 
-/* Decimals may be a string or a number; "" when it is neither, or no amount of the currency. */
+/*
+ * Returns a decimal, which may be a string or a number; "" if it is neither, or not an amount of
+ * the currency.
+ */
 static const char *amount_of(const pay_json_t *json, const char *currency)
 {
     const char *text = pay_json_number(json, "amount");

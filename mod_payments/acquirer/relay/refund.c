@@ -12,17 +12,17 @@
 #define REFUND_PATH "/api/v1/partial-refund"
 #define BODY_SIZE 1024
 
-/* What is looked for. */
+/* The refund that is searched for. */
 typedef struct wanted_t {
     const payments_refund_t *refund;
     const char *charge_reference; /* "": not known */
     int found;                    /* records with the tag */
-    apr_array_header_t *similar;  /* of const char *: names of those like it that have none */
+    apr_array_header_t *similar;  /* of const char *: names of similar ones without a tag */
     payments_answer_t *out;
     apr_pool_t *pool;
 } wanted_t;
 
-/* ---- what is said of a refund */
+/* ---- records of a refund */
 
 static const payments_verdict_t verdicts[] = {
     [PAY_REFUND_PENDING] = PAYMENTS_PENDING,
@@ -43,7 +43,8 @@ static int is_same(const payments_record_t *record, const wanted_t *wanted)
     return rv == APR_SUCCESS && money.amount_minor == wanted->refund->amount_minor
            && (!*wanted->charge_reference
                || strcmp(record->transaction_reference, wanted->charge_reference) == 0)
-           /* An upstream may cut notes; one that ends with another's tag is another's refund. */
+           /* An upstream may cut notes; one that ends with another tag belongs to another
+            * refund. */
            && (!*record->tag || !*wanted->refund->tag
                || strcmp(record->tag, wanted->refund->tag) == 0);
 }
@@ -77,7 +78,7 @@ static wanted_t wanted_make(payments_answer_t *out, const payments_refund_t *ref
     return wanted;
 }
 
-/* A bare record; what is none leaves the verdict unknown. */
+/* Reads a bare record; anything else leaves the verdict unknown. */
 static void answer_take(wanted_t *wanted, const pay_relay_t *relay,
                         const pay_relay_answer_t *answer)
 {
@@ -95,8 +96,8 @@ static void answer_take(wanted_t *wanted, const pay_relay_t *relay,
 
 /* ---- by its tag */
 
-/* An upstream may drop notes, and the tag with them: one of the same charge and amount may be it.
- */
+/* An upstream may drop notes, and the tag with them: a refund of the same charge and amount may be
+ * it. */
 static apr_status_t tag_compare(void *baton, const payments_record_t *record)
 {
     wanted_t *wanted = baton;
@@ -113,7 +114,7 @@ static apr_status_t tag_compare(void *baton, const payments_record_t *record)
     return APR_SUCCESS;
 }
 
-/* Both days included, as the upstream counts them. */
+/* Both days inclusive, as the upstream counts them. */
 static apr_status_t list_by_tag(wanted_t *wanted, pay_relay_call_t *call, apr_int64_t first_day,
                                 apr_int64_t last_day)
 {
@@ -125,7 +126,7 @@ static apr_status_t list_by_tag(wanted_t *wanted, pay_relay_call_t *call, apr_in
     rv = pay_relay_records(call, &out->trouble, &out->retry_after, first_day, last_day, tag_compare,
                            wanted, wanted->pool);
     if (rv != APR_SUCCESS) {
-        /* Nothing is told of a list that is not whole. */
+        /* An incomplete list decides nothing. */
         out->verdict = PAYMENTS_UNKNOWN;
         out->acquirer_reference = "";
         return rv;
@@ -137,8 +138,9 @@ static apr_status_t list_by_tag(wanted_t *wanted, pay_relay_call_t *call, apr_in
 }
 
 /*
- * From when it was opened until now, by the upstream's clock, which is known when it has answered.
- * A list without it says nothing while the two clocks differ, or when it was opened tomorrow.
+ * Searches from when it was opened until now, by the upstream's clock, which is known after an
+ * answer. Absence from a list means nothing while the two clocks differ, or if it was opened
+ * tomorrow.
  */
 static apr_status_t query_by_tag(wanted_t *wanted, pay_relay_call_t *call)
 {
@@ -168,9 +170,9 @@ static apr_status_t query_by_tag(wanted_t *wanted, pay_relay_call_t *call)
     return APR_SUCCESS;
 }
 
-/* ---- what its charge says */
+/* ---- the record of its charge */
 
-/* An amount of the transaction, 0 included; 0: there is none. */
+/* Reads an amount of the transaction, 0 included; returns 0 if there is none. */
 static int amount_read(apr_int64_t *out, const pay_json_t *data, const char *name,
                        const char *currency)
 {
@@ -192,7 +194,10 @@ static int amount_read(apr_int64_t *out, const pay_json_t *data, const char *nam
     return 1;
 }
 
-/* All that was given back of the charge there, or will be; 0: it does not say. */
+/*
+ * Reads the total refunded amount of the charge there, including pending refunds; returns 0 if it
+ * is not reported.
+ */
 static int given_back(apr_int64_t *out, const pay_json_t *data, const wanted_t *wanted)
 {
     const char *reference = wanted->charge_reference, *currency = wanted->refund->currency;
@@ -210,7 +215,7 @@ static int given_back(apr_int64_t *out, const pay_json_t *data, const wanted_t *
     return 1;
 }
 
-/* Once for each acquirer of a process: why what waits to be sent waits on. */
+/* Logs once for each acquirer of a process why waiting refunds keep waiting. */
 static void tell_no_sums(pay_relay_call_t *call, const pay_json_t *data)
 {
     pay_relay_t *relay = call->relay;
@@ -233,9 +238,9 @@ static void tell_no_sums(pay_relay_call_t *call, const pay_json_t *data)
 }
 
 /*
- * A refund that was made while the upstream's clock was wrong is listed on another day than where
- * it is looked for. Its charge shows that more was given back than we know of: then it is looked
- * for around the day on which the charge changed last, and what cannot be found is not absent.
+ * A refund that was made while the upstream's clock was wrong is listed on another day than the one
+ * searched. Its charge then shows a higher refunded amount than we know of: in this case the days
+ * around the charge's last change are searched, and a refund that cannot be found is not absent.
  */
 static apr_status_t compare_charge(wanted_t *wanted, pay_relay_call_t *call,
                                    const payments_charge_t *charge)
@@ -298,14 +303,14 @@ static pay_writer_t *refund_body(const payments_refund_t *refund, const char *ch
     return w;
 }
 
-/* 1: nothing was given back, and nothing will be. */
+/* Returns 1 if nothing was refunded, and nothing will be. */
 static int is_refused(const pay_relay_answer_t *answer, const char *charge_reference)
 {
     return pay_relay_is_refusal(answer) || pay_relay_is_absent(answer, charge_reference)
            || (answer->status == 409 && pay_relay_is_error(answer) && !strcmp(answer->code, "R1"));
 }
 
-/* 1: there is too little left, or a refund is under way. R5 and D2 tell of another one like it. */
+/* Returns 1 if too little is left, or a refund is under way. R5 and D2 report a similar one. */
 static int is_forestalled(const pay_relay_answer_t *answer)
 {
     static const char *const codes[] = {"R2", "R3", "R4"};
@@ -322,8 +327,8 @@ static int is_forestalled(const pay_relay_answer_t *answer)
 }
 
 /*
- * What forestalls it may be itself: something between that sends requests again had it arrive
- * twice. The upstream's books tell; while they are not read nothing is known.
+ * The refund in the way may be itself: an intermediary that repeats requests may have delivered it
+ * twice. The upstream's books decide; until they are read nothing is known.
  */
 static apr_status_t forestalled(wanted_t *wanted, pay_relay_call_t *call,
                                 const pay_relay_answer_t *answer)
@@ -353,7 +358,7 @@ apr_status_t pay_relay_refund(payments_answer_t *out, void *context,
     pay_relay_answer_t answer;
     apr_status_t rv;
 
-    /* Without a tag it could not be found again, without its charge not be made. */
+    /* Without a tag it could not be found again, without its charge it cannot be made. */
     if (!*refund->tag || !*wanted.charge_reference) {
         return PAYMENTS_NOT_SENT;
     }

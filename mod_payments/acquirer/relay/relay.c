@@ -17,7 +17,7 @@
 
 /* ---- settings */
 
-/* NULL: it is well, and *out is the URL without slashes at its end. */
+/* Returns NULL if it is valid, and sets *out to the URL without slashes at its end. */
 static const char *url_fault(pay_url_t **out, const char **base, const char *text, apr_pool_t *p)
 {
     const char *fault;
@@ -90,7 +90,7 @@ static const char *relay_check(const payments_settings_t *settings, apr_pool_t *
 
 /* ---- the key */
 
-/* `text` without blanks and line ends around it; NULL: not a secret key. */
+/* Returns `text` without blanks and line ends around it; NULL if it is not a secret key. */
 static const char *key_parse(pay_mode_t *mode, apr_size_t *len, const char *text)
 {
     char key[PAY_KEY_TEXT_MAX + 1];
