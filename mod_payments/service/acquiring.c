@@ -9,9 +9,9 @@
 #include <string.h>
 
 #define MS_PER_SECOND 1000
-#define NO_ACCOUNT 0 /* slots of an instance are one account's */
+#define NO_ACCOUNT 0 /* slots of an instance belong to one account */
 
-/* In the log: many accounts may call one acquirer. */
+/* For the log: many accounts may call one acquirer. */
 static const char *account_of(const pay_acquirer_t *acquirer)
 {
     return acquirer->account ? acquirer->account : "-";
@@ -68,13 +68,13 @@ static const pay_problem_t *refuse_full(const pay_acquirer_t *acquirer, apr_pool
     return pay_problem_make(PAY_ERR_BUSY, NULL, APR_SUCCESS, p);
 }
 
-/* Whose work it is among those that share slots. */
+/* Returns the owner of the work among those that share slots. */
 static apr_uint64_t as(apr_uint32_t account, const pay_acquiring_t *acquiring)
 {
     return acquiring->visitor ? account | PAY_SLOTS_VISITOR : account;
 }
 
-/* 0: none is free. */
+/* Returns 0 if none is free. */
 static int take_place(pay_acquiring_t *out)
 {
     pay_slots_t *slots = out->acquirer->slots;
@@ -86,8 +86,8 @@ static int take_place(pay_acquiring_t *out)
 }
 
 /*
- * Both places. Who finds none at the acquirer waits in the line for one of this server, where as
- * many may stand as there is room for: without a slot that others could use.
+ * Takes both places. A call without a place at the acquirer waits in the queue for one of this
+ * server, which has a limited length: it does not hold a slot that others could use.
  */
 static const pay_problem_t *take_both(pay_acquiring_t *out, const pay_service_t *service,
                                       const pay_scope_t *scope, apr_int64_t until_ms, apr_pool_t *p)
@@ -119,8 +119,8 @@ static pay_breaker_t *visitor_breaker_of(const pay_acquiring_t *acquiring)
 }
 
 /*
- * NULL: both were entered, or there are none; else the one that refuses. A visitor's own comes
- * first: while it refuses, the other one is left as it is.
+ * Returns NULL if both were entered, or if there are none; else the one that refuses. A visitor's
+ * own comes first: while it refuses, the other one is left alone.
  */
 static pay_breaker_t *enter_both(pay_acquiring_t *out, apr_int64_t *retry_after_ms)
 {
@@ -227,13 +227,13 @@ void pay_acquiring_leave(pay_acquiring_t *acquiring)
         pay_slots_give(acquiring->acquirer->slots, acquiring->slot);
         acquiring->slot = -1;
     }
-    if (acquiring->call >= 0) { /* the last: who is next wants both */
+    if (acquiring->call >= 0) { /* last: the next call wants both */
         pay_slots_give(acquiring->calls, acquiring->call);
         acquiring->call = -1;
     }
 }
 
-/* ---- what is learnt from a call */
+/* ---- the results of a call */
 
 static void observe(pay_meter_histogram_t histogram, apr_interval_time_t time)
 {
@@ -254,7 +254,7 @@ static void times_observe(const pay_acquirer_t *acquirer, const payments_times_t
     observe(PAY_METER_ACQUIRER_FIRST_BYTE, times->first_byte);
 }
 
-/* When this call opened or closed it; of two at once each may say so. */
+/* Logs that this call opened or closed it; two at the same time may both log it. */
 static void breaker_moved(const pay_acquirer_t *acquirer, const pay_breaker_t *breaker,
                           pay_breaker_state_t was)
 {
@@ -298,7 +298,7 @@ static void tell_refused_key(const pay_acquirer_t *acquirer, const pay_breaker_t
             acquirer->name, account_of(acquirer));
 }
 
-/* `ticket`: the breaker's, which is owed a word; 0: it was not entered. */
+/* `ticket`: of the breaker, which needs a result; 0: it was not entered. */
 static void breaker_tell(const pay_acquirer_t *acquirer, pay_breaker_t *breaker,
                          const pay_acquirer_news_t *news, int ticket)
 {
@@ -334,8 +334,9 @@ static int is_answered(const pay_acquirer_news_t *news)
 }
 
 /*
- * A visitor's call is the visitors' breaker's matter. The other one learns nothing of its failures,
- * which a stranger may have made; but where all calls wait for one that tries, his may be that one.
+ * A visitor's call counts at the visitors' breaker. The other one ignores its failures, which an
+ * anonymous visitor may have caused; but if all calls wait for one probe, the visitor's call may be
+ * that probe.
  */
 static void breakers_tell(pay_acquiring_t *acquiring, const pay_acquirer_news_t *news)
 {
@@ -357,7 +358,10 @@ static void breakers_tell(pay_acquiring_t *acquiring, const pay_acquirer_news_t 
     acquiring->ticket = 0;
 }
 
-/* What it has is not what it was asked for: a person must look, whatever it answers later. */
+/*
+ * It has something else than the payment in question: a person must look, whatever it answers
+ * later.
+ */
 static void tell_different(const pay_acquirer_t *acquirer, const char *noun, const char *reference)
 {
     pay_log(PAY_LOG_ALERT, APR_SUCCESS,
@@ -383,8 +387,8 @@ static void learn(pay_acquiring_t *acquiring, const pay_acquirer_news_t *news, a
 /* ---- calls */
 
 /*
- * What the log says beside the sentence. A status that stands for nothing in particular says
- * nothing, and an answer without end is no full disk: connectors tell in lines of their own.
+ * Returns the status to log with the sentence. A status without a particular meaning is not logged,
+ * and an answer without end is not a full disk: connectors log details in lines of their own.
  */
 static apr_status_t cause_of(apr_status_t answered)
 {
@@ -466,7 +470,8 @@ apr_status_t pay_acquiring_checkout(const char **page_url, pay_acquiring_t *acqu
     rv = pay_acquirer_checkout(page_url, &news, acquiring->acquirer, charge, return_url, p);
     learn(acquiring, &news, began, news.present ? NULL : &none, rv);
     if (rv != APR_SUCCESS && rv != PAYMENTS_NOT_SENT) {
-        /* Its own word on this one checkout is its shop's to read; else it may be out of order. */
+        /* A report on this one checkout is for its shop to read; otherwise the acquirer may be out
+         * of order. */
         pay_log(news.present ? PAY_LOG_INFO : PAY_LOG_WARNING, cause_of(rv),
                 PAYLOGNO(00570) "acquirer %s opened no page for checkout %s of account %s",
                 acquiring->acquirer->name, charge->reference, account_of(acquiring->acquirer));
@@ -484,7 +489,7 @@ void pay_acquiring_is_known(const pay_acquirer_t *acquirer)
     }
 }
 
-/* `breaker`: of whom the question is for. */
+/* `breaker`: the one that the query belongs to. */
 static void asked(const pay_acquirer_t *acquirer, pay_breaker_t *breaker,
                   const pay_acquirer_news_t *news, apr_time_t began)
 {

@@ -5,8 +5,8 @@
 #include <assert.h>
 
 /*
- * What ends something or decides about money is never refused for want of room in the audit; what
- * viewers and strangers can cause leaves room for the changes of others.
+ * A change that ends something or decides about money is never refused for lack of room in the
+ * audit; changes that viewers and anonymous visitors can cause leave room for those of others.
  */
 static const struct {
     const char *name;

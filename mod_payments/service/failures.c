@@ -17,12 +17,12 @@
 #include <string.h>
 
 #define KEYS_MAX 8
-#define SPARE_PART 2    /* of an account's limit: what other visitors may fail beyond it */
-#define ADDRESS_BYTES 8 /* of an IPv6 address, the least that one subscriber has */
+#define SPARE_PART 2    /* of an account's limit: further failures that other visitors may have */
+#define ADDRESS_BYTES 8 /* of an IPv6 address, the smallest network of a subscriber */
 #define ID_SEPARATOR '-'
 
-/* Entries of the audit about blocks that begin, of one account and mode: a flood of cards fills no
- * store. */
+/* Entries of the audit about beginning blocks, of one account and mode: a flood of cards must not
+ * fill a store. */
 static const pay_failure_limit_t notices = {100, apr_time_from_sec(3600)};
 
 static const struct {
@@ -45,7 +45,7 @@ const char *pay_failure_kind_name(pay_failure_kind_t kind)
 /* Labels that are more than a name of the value. */
 enum { OF_ALL = 'n', OF_VISITORS = 'v', OF_NETWORK = 'w' };
 
-/* One value of an attempt that is counted. */
+/* A counted value of an attempt. */
 typedef struct counted_t {
     pay_failure_kind_t kind;
     char label;
@@ -100,7 +100,7 @@ static void add(keys_t *keys, pay_failure_kind_t kind, char label, const char *v
     add_limited(keys, kind, label, value, hint, &keys->limits[kind]);
 }
 
-/* "203.0.113.*", "2001:db8:1:*": no single person's. NULL: it is no address. */
+/* "203.0.113.*", "2001:db8:1:*": not a single person's. NULL if it is not an address. */
 static const char *network_of(const char **value, const char *address, apr_pool_t *p)
 {
     unsigned char bytes[16];
@@ -149,7 +149,7 @@ static void add_card(keys_t *keys, const pay_attempt_t *attempt, apr_pool_t *p)
 }
 
 /*
- * The account, and of a visitor the network and what is counted of visitors once the account is
+ * Adds the account, and for a visitor the network and the counts for visitors once the account is
  * above its limit. The network is only remembered: no number of failures blocks it.
  */
 static void add_account(keys_t *keys, const char *network)
@@ -165,7 +165,7 @@ static void add_account(keys_t *keys, const char *network)
     }
 }
 
-/* 0: there is nothing to judge by. */
+/* Returns 0 if there is nothing to judge by. */
 static int keys_of(keys_t *keys, const pay_service_t *service, const pay_attempt_t *attempt,
                    apr_pool_t *p)
 {
@@ -191,9 +191,9 @@ static int keys_of(keys_t *keys, const pay_service_t *service, const pay_attempt
     return keys->count;
 }
 
-/* ---- judged */
+/* ---- judging */
 
-/* 1 if a token, card, e-mail address or network of the attempt failed a short while ago. */
+/* Returns 1 if a token, card, e-mail address or network of the attempt failed a short while ago. */
 static int has_failed(const keys_t *keys, apr_time_t now)
 {
     int i;
@@ -221,8 +221,8 @@ static int has_label(const keys_t *keys, char label)
     return 0;
 }
 
-/* 1 if a block of this key refuses the attempt: an account's only what failed before, and visitors
- * whose network nobody knows; that of the visitors each of them. */
+/* Returns 1 if a block of this key refuses the attempt: an account's block only attempts with
+ * earlier failures, and visitors from an unknown network; the visitors' block every visitor. */
 static int applies(const keys_t *keys, const counted_t *one, const pay_attempt_t *attempt,
                    apr_time_t now)
 {
@@ -264,7 +264,7 @@ const pay_problem_t *pay_failures_judge(const pay_service_t *service, const pay_
     return problem;
 }
 
-/* ---- noted */
+/* ---- noting */
 
 static void audit(const keys_t *keys, const counted_t *one, apr_pool_t *p)
 {
@@ -292,7 +292,7 @@ static void audit(const keys_t *keys, const counted_t *one, apr_pool_t *p)
     }
 }
 
-/* The log and the audit say so, so many times an hour for one account. */
+/* Writes to the log and the audit, up to a number of times an hour for one account. */
 static void announce(const keys_t *keys, const counted_t *one, apr_time_t now, apr_pool_t *p)
 {
     pay_failure_table_t *table = keys->service->failures;
@@ -336,8 +336,8 @@ void pay_failures_note(const pay_service_t *service, const pay_attempt_t *attemp
     }
 }
 
-/* 1 when the payer's means were refused: not for absence at the acquirer, nor for its own faults
- * (ISO 8583: 91, issuer out of service; 96, malfunction). */
+/* Returns 1 if the payer's means were declined: not for absence at the acquirer, nor for its own
+ * faults (ISO 8583: 91, issuer out of service; 96, malfunction). */
 static int is_decline(const pay_outcome_t *outcome)
 {
     return outcome->kind == PAY_OUTCOME_DECLINED && !outcome->late_check_at
@@ -345,8 +345,8 @@ static int is_decline(const pay_outcome_t *outcome)
                || (strcmp(outcome->code, "91") != 0 && strcmp(outcome->code, "96") != 0));
 }
 
-/* The address that the row has, if it is the payer's: of one who came with a public key, or on the
- * page of a link. */
+/* Returns the address in the row, if it is the payer's: of one with a public key, or on the page of
+ * a link. */
 static const char *address_of(const pay_service_t *service, const pay_charge_t *charge,
                               apr_pool_t *p)
 {
@@ -360,7 +360,7 @@ static const char *address_of(const pay_service_t *service, const pay_charge_t *
         return *charge->checkout->link ? charge->request_ip : NULL;
     }
     if (pay_store_key_get(&key, store, charge->key_id, p) != APR_SUCCESS) {
-        return NULL; /* it is counted by everything else */
+        return NULL; /* everything else of it counts */
     }
     return key->kind == PAY_KEY_PUBLIC ? charge->request_ip : NULL;
 }
@@ -383,7 +383,7 @@ void pay_failures_note_charge(const pay_service_t *service, const pay_charge_t *
         p);
 }
 
-/* ---- shown and lifted */
+/* ---- showing and lifting */
 
 static void show(pay_failure_item_t *out, const pay_failure_block_t *block, apr_time_t now,
                  apr_pool_t *p)
@@ -415,7 +415,7 @@ apr_array_header_t *pay_failures_list(int *count, const pay_service_t *service,
     return items;
 }
 
-/* 0: it is no id of a block. */
+/* Returns 0 if it is not the id of a block. */
 static int read_id(pay_failure_kind_t *kind, unsigned char key[PAY_FAILURE_KEY_LEN], const char *id)
 {
     const char *dash = strchr(id, ID_SEPARATOR);

@@ -251,7 +251,7 @@ static int lookup_begins(void *resolver, void *reserved, void *baton)
     return 0;
 }
 
-/* Each handle is set up anew for each transfer. */
+/* Each handle is set up again for each transfer. */
 static apr_status_t lookups_watch(pay_transfers_t *set, CURL *easy)
 {
     int bad = 0;

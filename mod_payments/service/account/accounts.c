@@ -86,7 +86,7 @@ void pay_account_settings_judge(pay_account_settings_t *settings, pay_problem_t 
     }
 }
 
-/* Of texts for payers, hosts and fees no server has defaults. */
+/* No server has defaults for texts for payers, hosts and fees. */
 const pay_problem_t *pay_account_open(pay_account_t **out, const pay_service_t *service,
                                       const char *name, const pay_account_settings_t *given,
                                       apr_pool_t *p)
@@ -277,7 +277,7 @@ const char *pay_grant_user_fault(const char *user)
            "control characters";
 }
 
-/* Why nothing was done; NULL: it was, or was so already. */
+/* Returns why nothing was done; NULL if it was done, or was so already. */
 static const pay_problem_t *problem_of_verdict(pay_grant_verdict_t verdict, apr_pool_t *p)
 {
     if (verdict == PAY_GRANT_REFUSED_OWNER) {

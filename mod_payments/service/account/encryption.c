@@ -13,13 +13,15 @@
 #include <string.h>
 
 #define DATA_LEN ((PAY_RSA_LEN + 2) / 3 * 4) /* of a block in base64 */
-#define FILLER 'f'                           /* amid the digits: no sooner found than most */
+#define FILLER                                                                                     \
+    'f' /* amid the digits: found no sooner than most                                              \
+         * characters */
 #define FIELD "/data"
 #define REASON                                                                                     \
     "must be the base64 of one block of 512 bytes (RSAES-PKCS1-v1_5) under the account's "         \
     "encryption key of this mode, with the JSON object of the plain request in it"
 
-/* What must not be in a core file, and is gone when the call ends. */
+/* Data that must not be in a core file, and is wiped when the call ends. */
 typedef struct secret_t {
     char private_pem[PAY_RSA_PRIVATE_SIZE];
     unsigned char text[PAY_RSA_LEN];
@@ -43,7 +45,10 @@ static apr_status_t secret_make(secret_t **out, apr_pool_t *p)
     return rv;
 }
 
-/* The block in `data`; NULL: there is none. Who sent it can see that, but it takes no less time. */
+/*
+ * Returns the block in `data`; NULL if there is none. The sender can see that, but it takes no less
+ * time.
+ */
 static const unsigned char *block_of(const char *data, apr_pool_t *p)
 {
     char filler[DATA_LEN + 1];
@@ -83,7 +88,7 @@ static const pay_problem_t *private_open(secret_t *secret, const pay_service_t *
     return pay_problem_make(PAY_ERR_STORE_UNAVAILABLE, NULL, rv, p);
 }
 
-/* Reads the text as JSON in either case: what noise is refused as, and when, is not told apart. */
+/* Reads the text as JSON in either case: reason and time of a refusal do not reveal noise. */
 static const pay_problem_t *text_take(const char **out, const secret_t *secret, apr_size_t len,
                                       apr_pool_t *p)
 {
@@ -138,8 +143,7 @@ const pay_problem_t *pay_encryption_open(const char **out, const pay_service_t *
         return problem;
     }
     if (!key) {
-        /* Sooner than with a key: that there is none is no secret, and nothing is there to guess.
-         */
+        /* Sooner than with a key: its absence is no secret, and there is nothing to guess. */
         pay_log(
             PAY_LOG_INFO, APR_SUCCESS,
             PAYLOGNO(00502) "an encrypted order of account %u in %s mode was refused: the account "
@@ -168,7 +172,7 @@ const pay_problem_t *pay_encryption_find(pay_encryption_key_t **out, const pay_s
     return NULL;
 }
 
-/* A new pair, its private half sealed. */
+/* Makes a new pair with a sealed private key. */
 static apr_status_t key_make(pay_encryption_key_t *key, secret_t *secret,
                              const pay_service_t *service, apr_pool_t *p)
 {

@@ -33,14 +33,14 @@ const pay_problem_t *pay_endpoint_find(pay_endpoint_t **out, const pay_service_t
     return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, p);
 }
 
-/* A change of a webhook, as the audit is to say it. */
+/* The audit's words for a change of a webhook. */
 typedef struct said_t {
     pay_change_t change;
     const char *subject;
     const char *text;
 } said_t;
 
-/* `was`: as it was read, before it was changed. */
+/* `was`: as it was read, before the change. */
 static const pay_problem_t *put(pay_endpoint_t **out, const pay_service_t *service,
                                 const said_t *said, const pay_endpoint_t *endpoint,
                                 const pay_endpoint_t *was, apr_pool_t *p)
@@ -61,7 +61,7 @@ static const pay_problem_t *put(pay_endpoint_t **out, const pay_service_t *servi
     return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, p);
 }
 
-/* As put; the secret that was made for it is nobody's when it does not get there. */
+/* Like put; wipes the new secret if it is not stored. */
 static const pay_problem_t *put_secret(pay_endpoint_t **out, const char **secret,
                                        const pay_service_t *service, const said_t *said,
                                        const pay_endpoint_t *endpoint, const pay_endpoint_t *was,
@@ -75,7 +75,7 @@ static const pay_problem_t *put_secret(pay_endpoint_t **out, const char **secret
     return problem;
 }
 
-/* A new secret in endpoint->secret; its text in *text. */
+/* Makes a new secret in endpoint->secret; its text is *text. */
 static const pay_problem_t *make_secret(const char **text, pay_endpoint_t *endpoint,
                                         const pay_service_t *service, apr_pool_t *p)
 {
@@ -97,7 +97,7 @@ static const pay_problem_t *make_secret(const char **text, pay_endpoint_t *endpo
     return NULL;
 }
 
-/* Whether its host may be called is judged when it is. */
+/* Whether its host may be called is judged at the call. */
 static const pay_problem_t *read_url(pay_url_t **out, const char *url, pay_mode_t mode,
                                      apr_pool_t *p)
 {
@@ -132,7 +132,7 @@ const pay_problem_t *pay_webhook_url(const char **out, const char *url, pay_mode
     return problem;
 }
 
-/* What stands behind the host of a URL may be a secret of the receiver's. */
+/* The part of a URL after the host may be a secret of the receiver. */
 static said_t said_of_url(const pay_url_t *url, apr_pool_t *p)
 {
     said_t said = {PAY_CHANGE_WEBHOOK_OFF, "webhook", "off"};
@@ -179,7 +179,7 @@ const pay_problem_t *pay_webhook_set(pay_endpoint_t **out, const char **secret,
     return put_secret(out, secret, service, &said, endpoint, &was, p);
 }
 
-/* A secret that does not open signs nothing: events would wait for as long as it has to sign. */
+/* A secret that does not open signs nothing: events would wait as long as it must sign. */
 static const pay_problem_t *judge_old(const pay_endpoint_t *endpoint, const pay_service_t *service,
                                       apr_pool_t *p)
 {
@@ -276,7 +276,7 @@ void pay_mail_settings_judge(pay_mail_settings_t *settings, pay_problem_t **prob
     }
 }
 
-/* An address is nobody's to read in the audit. */
+/* The audit contains no address. */
 static const char *said_of_mail(const pay_mail_settings_t *settings, apr_pool_t *p)
 {
     const char *text = "";

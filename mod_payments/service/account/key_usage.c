@@ -9,7 +9,8 @@
 typedef struct use_t {
     unsigned char digest[PAY_SHA256_LEN];
     apr_time_t used_at;   /* a whole minute */
-    apr_time_t stored_at; /* what the store was told last; once they are equal the entry may go */
+    apr_time_t stored_at; /* the last value in the store; once they are equal the entry may be
+                           * reused */
 } use_t;
 
 /* Few keys are in use at a time, so they are searched one by one: 256 take less than 1 us. */
@@ -45,7 +46,10 @@ static use_t *find(pay_key_usage_t *usage, const unsigned char digest[PAY_SHA256
     return NULL;
 }
 
-/* A new entry for the key; in a full table that of one that the store knows, NULL without one. */
+/*
+ * Returns a new entry for the key; in a full table the entry of a key whose use is stored, NULL if
+ * there is none.
+ */
 static use_t *add(pay_key_usage_t *usage, const unsigned char digest[PAY_SHA256_LEN])
 {
     use_t *use = NULL;

@@ -73,7 +73,7 @@ const pay_problem_t *pay_key_authenticate(const pay_api_key_t **out, int *given,
     return NULL;
 }
 
-/* A key with an id of its own for `text`; it is not stored yet. */
+/* Makes a key with an id of its own for `text`; does not store it. */
 static apr_status_t key_make(pay_api_key_t **out, const pay_scope_t *scope, pay_key_kind_t kind,
                              const char *text, apr_pool_t *p)
 {
@@ -95,7 +95,7 @@ static apr_status_t key_make(pay_api_key_t **out, const pay_scope_t *scope, pay_
     return APR_SUCCESS;
 }
 
-/* Stores what was made. */
+/* Stores a new key. */
 static apr_status_t key_store(pay_api_key_t **out, const pay_service_t *service,
                               pay_change_t change, const pay_api_key_t *proposal, apr_pool_t *p)
 {

@@ -13,7 +13,7 @@ static const pay_problem_t *problem_of(apr_status_t rv, apr_pool_t *p)
     return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, p);
 }
 
-/* ---- rows are taken out */
+/* ---- removing rows */
 
 static apr_status_t erase(pay_purge_t *out, pay_store_t *store, const pay_scope_t *scope,
                           const char *email, apr_pool_t *p)
@@ -64,7 +64,7 @@ const pay_problem_t *pay_account_reset(pay_purge_t *out, const pay_service_t *se
 
     memset(&at, 0, sizeof(at));
     rv = pay_change_begin_in(&store, service, PAY_CHANGE_ACCOUNT_RESET, &scope, "", "", p);
-    while (rv == APR_SUCCESS && !at.done) { /* ends with what was there at first */
+    while (rv == APR_SUCCESS && !at.done) { /* ends with the rows that were there at first */
         rv = pay_store_scope_reset(&at, store, &scope, p);
     }
     *out = (pay_purge_t){.is_done = rv == APR_SUCCESS,
@@ -77,7 +77,7 @@ const pay_problem_t *pay_account_reset(pay_purge_t *out, const pay_service_t *se
     return problem_of(rv, p);
 }
 
-/* ---- a store that was put back from a copy */
+/* ---- a store that was restored from a copy */
 
 const pay_problem_t *pay_restore_confirm(int *was_held, const pay_account_t **unsynced,
                                          const pay_service_t *service, int allow_unsynced,
@@ -98,7 +98,7 @@ const pay_problem_t *pay_restore_confirm(int *was_held, const pay_account_t **un
 
 /* ---- another master key */
 
-/* *fresh NULL: it failed, or `sealed` is under the current key already, or empty. */
+/* *fresh is NULL if it failed, or if `sealed` is under the current key already, or empty. */
 static apr_status_t seal_anew(const char **fresh, pay_reseal_t *pass, const pay_keyring_t *ring,
                               const char *context, const char *sealed, const char *what,
                               apr_pool_t *p)
@@ -143,7 +143,7 @@ static apr_status_t endpoints_reseal(pay_reseal_t *pass, const pay_service_t *se
                                      apr_pool_t *p)
 {
     const pay_endpoint_t *endpoint, *after = NULL;
-    pay_endpoint_t last; /* where the batch before ended */
+    pay_endpoint_t last; /* end of the previous batch */
     apr_array_header_t *endpoints;
     apr_pool_t *batch;
     apr_status_t rv;
@@ -156,7 +156,9 @@ static apr_status_t endpoints_reseal(pay_reseal_t *pass, const pay_service_t *se
         for (i = 0; rv == APR_SUCCESS && i < endpoints->nelts; i++) {
             endpoint = APR_ARRAY_IDX(endpoints, i, const pay_endpoint_t *);
             rv = secret_reseal(pass, service, endpoint, endpoint->secret, batch);
-            if (rv == APR_SUCCESS && endpoint->old_secret_until > pay_time_now()) { /* it is read */
+            if (rv == APR_SUCCESS && endpoint->old_secret_until > pay_time_now()) { /* the secret is
+                                                                                     * still in
+                                                                                     * use */
                 rv = secret_reseal(pass, service, endpoint, endpoint->old_secret, batch);
             }
             last = (pay_endpoint_t){.scope = endpoint->scope, .kind = endpoint->kind};
@@ -193,7 +195,7 @@ static apr_status_t encryption_keys_reseal(pay_reseal_t *pass, const pay_service
 {
     const pay_encryption_key_t *key;
     const pay_scope_t *after = NULL;
-    pay_scope_t last; /* where the batch before ended */
+    pay_scope_t last; /* end of the previous batch */
     apr_array_header_t *keys;
     apr_pool_t *batch;
     apr_status_t rv;
@@ -259,7 +261,7 @@ apr_status_t pay_secrets_note(const pay_service_t *service, apr_uint64_t reseale
                            apr_psprintf(p, "%" APR_UINT64_T_FMT " sealed anew", resealed), p);
 }
 
-/* ---- what the server does by itself */
+/* ---- done by the server itself */
 
 apr_status_t pay_server_defaults_put(pay_store_t *store, const char *name,
                                      const pay_account_settings_t *settings, apr_pool_t *p)

@@ -8,7 +8,7 @@
 
 static const pay_card_t card_unknown = {.issuer = "", .country = "", .type = ""};
 
-/* What one request to charge is judged with. */
+/* The data to judge one charge request. */
 typedef struct rules_t {
     const pay_service_t *service;
     const pay_caller_t *caller;
@@ -49,7 +49,9 @@ static void judge_test_token(pay_problem_t **faults, const pay_card_t **card, co
     }
 }
 
-/* Live, a token that the store does not hold may be one of the acquirer's own: it judges it. */
+/*
+ * In Live Mode a token that is not in the store may be the acquirer's own: the acquirer judges it.
+ */
 static int may_pass_token(const rules_t *c)
 {
     const pay_mode_t mode = c->caller->scope.mode;

@@ -11,7 +11,7 @@
 
 #define ASK_AGAIN_AFTER apr_time_from_sec(1)
 
-/* What one request to charge is worked on with. */
+/* The state of one charge request. */
 typedef struct counter_t {
     pay_service_t *service;
     const pay_caller_t *caller;
@@ -21,8 +21,8 @@ typedef struct counter_t {
 } counter_t;
 
 /*
- * 1 when the request is the one that made the charge. Without a currency of its own it is read in
- * the charge's: the account's default may have changed between the two.
+ * Returns 1 if the request is the one that made the charge. Without a currency of its own it is
+ * read in the charge's: the account's default may have changed between the two.
  */
 static int is_same_request(const pay_charge_t *known, const counter_t *c)
 {
@@ -43,7 +43,7 @@ static int is_same_request(const pay_charge_t *known, const counter_t *c)
     return !memcmp(known->request_digest, rebased->digest, PAY_SHA256_LEN);
 }
 
-/* The answer for a reference that has a charge already. */
+/* Answers for a reference that already has a charge. */
 static const pay_problem_t *answer_known(pay_charge_t **out, int *replayed, pay_charge_t *known,
                                          const counter_t *c)
 {
@@ -92,9 +92,8 @@ static apr_status_t propose(pay_charge_t **out, const pay_card_t *card, const co
 }
 
 /*
- * Frees the reference of a charge of which no byte left this process. Where that fails the row
- * counts: reconciliation may have decided it meanwhile, or will, and the client is told what it
- * says.
+ * Frees the reference of a charge of which no byte left this process. If that fails the row counts:
+ * reconciliation may have decided it meanwhile, or will, and the client gets its state.
  */
 static const pay_problem_t *withdraw(pay_charge_t **out, pay_charge_t *charge, pay_error_t error,
                                      apr_status_t cause, const counter_t *c)
@@ -110,7 +109,7 @@ static const pay_problem_t *withdraw(pay_charge_t **out, pay_charge_t *charge, p
     pay_log(PAY_LOG_ERR, rv, PAYLOGNO(00200) "charge %s was not sent, but could not be withdrawn",
             charge->reference);
     rv = pay_store_charge_find(&stored, store, &charge->scope, charge->reference, c->pool);
-    if (rv == APR_NOTFOUND) { /* it was, and the store could not tell */
+    if (rv == APR_NOTFOUND) { /* it was removed, and the store could not report that */
         return pay_problem_make(error, NULL, cause, c->pool);
     }
     *out = rv == APR_SUCCESS ? stored : charge;
@@ -176,8 +175,9 @@ static const pay_problem_t *use_of(const pay_idempotency_t **out, const counter_
 }
 
 /*
- * Asks an acquirer that leaves no trace before anything is written, so that the charge and its
- * outcome are one transaction. *known NULL: it gave none, and is asked again as any other.
+ * Calls an acquirer that leaves no trace before anything is written, so that the charge and its
+ * outcome are one transaction. *known is NULL if there was no outcome, and the acquirer is called
+ * again like any other.
  */
 static const pay_problem_t *ask_first(const pay_outcome_t **known, pay_outcome_t *outcome,
                                       pay_charge_t *proposal, pay_acquiring_t *acquiring,
@@ -264,7 +264,7 @@ static const pay_problem_t *enter_and_charge(pay_charge_t **out, int *replayed,
     return problem;
 }
 
-/* 1 for a token that is not known, was revoked, or is another payer's. */
+/* Returns 1 for a token that is unknown, revoked or another payer's. */
 static int is_token_wrong(const pay_problem_t *problem)
 {
     int i;
@@ -279,7 +279,7 @@ static int is_token_wrong(const pay_problem_t *problem)
     return 0;
 }
 
-/* *card is what is charged; a token that is wrong counts as a failure. */
+/* *card is the charged card; a wrong token counts as a failure. */
 static const pay_problem_t *judge(const pay_card_t **card, const pay_charge_look_t *look,
                                   const counter_t *c)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define LATE_CHECK_AFTER apr_time_from_sec(6 * 3600) /* as after a failure for absence */
-#define CLAIM_SECONDS 60 /* a claim whose process dies: the server asks about the refund then */
+#define CLAIM_SECONDS 60 /* a claim whose process dies: the server then queries the refund */
 
 static const char *const held_texts[] = {
     [PAY_NOT_HELD] = NULL,
@@ -26,7 +26,7 @@ const char *pay_held_text(pay_held_t held)
     return (unsigned int)held < PAY_HELD_COUNT ? held_texts[held] : "unknown";
 }
 
-/* Blanks alone are no reason. */
+/* Blanks alone are not a reason. */
 const char *pay_decision_reason_fault(const char *reason)
 {
     if (strlen(reason) > PAY_RESOLUTION_MAX || !reason[strspn(reason, " ")]
@@ -72,7 +72,7 @@ const char *pay_decision_refund(pay_store_t *store, const pay_charge_t *charge, 
     return "one";
 }
 
-/* Somebody outside may have done it all the same: a failed one is asked about again. */
+/* Somebody outside may have executed it anyway: a failed one is queried again. */
 static void check_late(pay_outcome_t *outcome)
 {
     if (outcome->kind == PAY_OUTCOME_DECLINED) {
@@ -105,8 +105,8 @@ static apr_status_t charge_pending(pay_charge_t **out, pay_decision_t *decision,
     return charge_settle(out, decision, store, charge, &outcome, p);
 }
 
-/* A checkout that was closed, and is held or still asked about: a decline leaves it closed, and
- * nobody asks any more. */
+/* A checkout that was closed, and is held or still queried: a decline leaves it closed, and ends
+ * the queries. */
 static apr_status_t charge_closed(pay_charge_t **out, pay_decision_t *decision, pay_store_t *store,
                                   const pay_charge_t *charge, pay_outcome_t outcome, apr_pool_t *p)
 {
@@ -116,7 +116,7 @@ static apr_status_t charge_closed(pay_charge_t **out, pay_decision_t *decision, 
     return charge_settle(out, decision, store, charge, &outcome, p);
 }
 
-/* It failed, something else was found at the acquirer later, and somebody has seen to that. */
+/* It failed, something else was found at the acquirer later, and a person has handled that. */
 static apr_status_t charge_late(pay_charge_t **out, pay_decision_t *decision, pay_store_t *store,
                                 const pay_charge_t *charge, const pay_outcome_t *outcome,
                                 apr_pool_t *p)
@@ -137,8 +137,8 @@ static apr_status_t charge_late(pay_charge_t **out, pay_decision_t *decision, pa
     return rv;
 }
 
-/* A checkout that failed, as no page of it is known, and whose acquirer is asked all the same: it
- * keeps a link that is paid once until somebody says that nobody will pay it. */
+/* A checkout that failed, because no page of it is known, and whose acquirer is still queried: it
+ * holds a link that can be paid once until a person decides that nobody will pay it. */
 static int is_asked_late(const pay_charge_t *charge)
 {
     return charge->kind == PAY_CHARGE_CHECKOUT && charge->late == PAY_LATE_NONE
@@ -170,7 +170,7 @@ apr_status_t pay_charge_decide(pay_charge_t **out, pay_decision_t *decision, pay
     return APR_SUCCESS;
 }
 
-/* What waits to be sent is taken away from the server first, which else could send it yet. */
+/* Takes a waiting refund away from the server first, which could otherwise still send it. */
 static apr_status_t refund_claim(pay_refund_t **out, pay_decision_t *decision, pay_store_t *store,
                                  const pay_refund_t *refund, apr_pool_t *p)
 {
@@ -246,9 +246,9 @@ apr_status_t pay_refund_decide(pay_refund_t **out, pay_decision_t *decision, pay
     return APR_SUCCESS;
 }
 
-/* ---- as a person asks for it */
+/* ---- on a person's request */
 
-/* Why nothing was decided; NULL: it was. */
+/* Returns why nothing was decided; NULL if it was. */
 static const pay_problem_t *problem_of(pay_decision_t decision, const char *noun,
                                        const char *reference, const char *state,
                                        apr_interval_time_t busy_for, apr_pool_t *p)

@@ -9,7 +9,7 @@
 
 #define ANSWER_SIZE_HINT 2048
 
-/* The kept text, which alone is a replay; a refusal of the key is none. */
+/* Answers with the stored text, which alone is a replay; a refusal of the key is not. */
 static const pay_problem_t *answer_kept(const char **text, int *replayed, const pay_kept_t *kept,
                                         const char *reference, apr_pool_t *p)
 {
@@ -70,7 +70,7 @@ const pay_problem_t *pay_transactions_search(apr_array_header_t **out, pay_charg
     return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, p);
 }
 
-/* The amount asked for is the transaction's, in whatever notation. */
+/* The requested amount must be the transaction's, in any notation. */
 static const pay_problem_t *judge_amount(const char *amount, const pay_charge_t *charge,
                                          apr_pool_t *p)
 {
@@ -115,8 +115,7 @@ const pay_problem_t *pay_transaction_verify(const char **text, pay_service_t *se
 }
 
 /*
- * Answers what can be answered without the writer's turn: NULL for a checkout, about which the
- * transaction decides.
+ * Answers cases that need no writer lock: NULL for a checkout, about which the transaction decides.
  */
 static const pay_problem_t *judge_kind(const pay_service_t *service, const pay_scope_t *scope,
                                        const char *reference, apr_pool_t *p)

@@ -18,14 +18,14 @@
 #define REFERENCE_PREFIX "link_"
 #define ASK_AFTER apr_time_from_sec(30) /* the payer has just been sent to the acquirer's page */
 
-/* What one request for a checkout is worked on with. */
+/* The state of one checkout request. */
 typedef struct desk_t {
     pay_service_t *service;
     const pay_caller_t *caller;
     const pay_checkout_request_t *request;
     const char *page_root;
     const char *request_ip;
-    const pay_idempotency_t *use; /* NULL: none */
+    const pay_idempotency_t *use; /* NULL: no key */
     apr_pool_t *pool;
     int return_trusted; /* as in pay_checkout_t */
 } desk_t;
@@ -46,8 +46,8 @@ static const pay_problem_t *use_of(desk_t *d)
 }
 
 /*
- * 1 when the request is the one that made the charge. Without a currency of its own it is read in
- * the charge's: the account's default may have changed since, and a link has one.
+ * Returns 1 if the request is the one that made the charge. Without a currency of its own it is
+ * read in the charge's: the account's default may have changed since, and a link has one.
  */
 static int is_same_request(const pay_charge_t *known, const desk_t *d)
 {
@@ -63,7 +63,7 @@ static int is_same_request(const pay_charge_t *known, const desk_t *d)
            && !memcmp(known->request_digest, rebased->digest, PAY_SHA256_LEN);
 }
 
-/* The answer for a reference that has a charge already. */
+/* Answers for a reference that already has a charge. */
 static const pay_problem_t *answer_known(const pay_charge_t **out, int *replayed,
                                          const pay_charge_t *known, const desk_t *d)
 {
@@ -78,7 +78,7 @@ static const pay_problem_t *answer_known(const pay_charge_t **out, int *replayed
     return NULL;
 }
 
-/* What was made before, by reference or by Idempotency-Key; *out NULL: nothing. */
+/* Finds an earlier checkout by reference or by Idempotency-Key; *out is NULL if there is none. */
 static const pay_problem_t *find_known(const pay_charge_t **out, int *replayed, const desk_t *d)
 {
     pay_store_t *store = d->service->store;
@@ -108,9 +108,9 @@ static const pay_problem_t *find_known(const pay_charge_t **out, int *replayed, 
 }
 
 /*
- * Where the payer goes in the end. A public key is anybody's: it may name hosts that the shop has
- * listed, and where none is listed any, of which the payer is asked before going there. A secret
- * key's word, and a link's own, are the shop's.
+ * Judges the payer's return address. A public key is known to everybody: it may name hosts that the
+ * shop has listed, and if none is listed any host, and the payer is asked before going there. The
+ * word of a secret key or of the link itself is the shop's.
  */
 static const pay_problem_t *judge_return(desk_t *d)
 {
@@ -167,7 +167,7 @@ static const pay_problem_t *judge(const desk_t *d)
     return NULL;
 }
 
-/* A visitor who has a public key, or a link's page, has the address of the request. */
+/* For a visitor with a public key, or on a link's page, the request's address is the payer's. */
 static const pay_problem_t *judge_failures(const desk_t *d)
 {
     const int is_visitor = d->caller->key_kind == PAY_KEY_PUBLIC;
@@ -241,7 +241,7 @@ static apr_status_t propose(pay_charge_t **out, const desk_t *d)
     proposal->request_ip = d->request_ip ? d->request_ip : "";
     proposal->acquirer = acquirer->name;
     proposal->key_id = d->caller->key_id;
-    /* In Test Mode nothing happens until the payer pays, or does not in time. */
+    /* In Test Mode nothing happens until the payer pays, or fails to pay in time. */
     proposal->due_at = proposal->checkout->expires_at;
     if (d->caller->scope.mode == PAY_LIVE) {
         deadline = pay_deadline_make(acquirer);
@@ -253,7 +253,7 @@ static apr_status_t propose(pay_charge_t **out, const desk_t *d)
     return APR_SUCCESS;
 }
 
-/* Why the link opens none; but a payer who has begun to pay it goes on. */
+/* Returns why the link opens no checkout; but a payer who has begun to pay it goes on. */
 static const pay_problem_t *answer_link(const pay_charge_t **out, int *replayed, pay_claim_t claim,
                                         const pay_charge_t *begun, const desk_t *d)
 {
@@ -268,8 +268,8 @@ static const pay_problem_t *answer_link(const pay_charge_t **out, int *replayed,
     return NULL;
 }
 
-/* The Idempotency-Key was kept since it was looked for: by the same request in another thread, by
- * another request, or by one that was taken back again. */
+/* The Idempotency-Key was stored after the lookup: by the same request in another thread, by
+ * another request, or by one that was withdrawn since. */
 static const pay_problem_t *answer_meanwhile(const pay_charge_t **out, int *replayed,
                                              const desk_t *d)
 {
@@ -282,7 +282,7 @@ static const pay_problem_t *answer_meanwhile(const pay_charge_t **out, int *repl
     return problem;
 }
 
-/* *charge is new, or *out is what was there before. */
+/* *charge is new, or *out is the existing one. */
 static const pay_problem_t *open_row(pay_charge_t **charge, const pay_charge_t **out, int *replayed,
                                      const desk_t *d)
 {
@@ -353,8 +353,8 @@ static void decide(const pay_charge_t **out, const pay_outcome_t *outcome, const
     *out = resolved;
 }
 
-/* Nobody has the address of a page, so nobody can pay; should the acquirer say otherwise later, it
- * is found as any late approval is. */
+/* The address of a page is unknown, so nobody can pay; if the acquirer later reports otherwise, it
+ * is found like any late approval. */
 static void fail(const pay_charge_t **out, const desk_t *d)
 {
     const apr_time_t now = pay_time_now();
@@ -365,8 +365,8 @@ static void fail(const pay_charge_t **out, const desk_t *d)
     decide(out, &outcome, d);
 }
 
-/* The acquirer knows the checkout, and this store does not: it was put back. What became of it is
- * asked at once, for its payer may have paid. */
+/* The acquirer knows the checkout, and this store does not: it was restored. Its outcome is queried
+ * at once, because its payer may have paid. */
 static void take_known(const pay_charge_t **out, const pay_acquiring_t *acquiring, const desk_t *d)
 {
     const pay_charge_t *asked = pay_service_asked(d->service->store, *out, d->pool);
@@ -380,7 +380,7 @@ static void take_known(const pay_charge_t **out, const pay_acquiring_t *acquirin
     }
 }
 
-/* The page's address is durable before anybody is told of it. */
+/* The page's address is durable before anybody learns it. */
 static void keep_page(const pay_charge_t **out, const char *page_url, const desk_t *d)
 {
     const apr_time_t now = pay_time_now(), expires_at = (*out)->checkout->expires_at;

@@ -15,7 +15,7 @@
 #define CODE_RIGHT "123456"
 #define CODE_LEN_MAX 32
 
-/* What a payer's move is worked on with. */
+/* The state of one action of a payer. */
 typedef struct till_t {
     pay_service_t *service;
     const pay_charge_t *charge;
@@ -74,9 +74,9 @@ static const pay_problem_t *move(const pay_charge_t **out, int *changed,
     return NULL;
 }
 
-/* ---- Test Mode: the simulator leaves no trace, so it is asked before anything is written */
+/* ---- Test Mode: the simulator leaves no trace, so it is called before anything is written */
 
-/* Pays with what the charge says now, in one transaction with the decision. */
+/* Pays with the charge's present data, in one transaction with the decision. */
 static const pay_problem_t *pay(const pay_charge_t **out, const pay_checkout_move_t *step,
                                 const till_t *till)
 {
@@ -117,7 +117,10 @@ static const pay_problem_t *pay(const pay_charge_t **out, const pay_checkout_mov
     return problem;
 }
 
-/* 1 when the page may take that now; else *out is what another window, or time, made of it. */
+/*
+ * Returns 1 if the page accepts that action now; else *out is its state after another window, or
+ * time, changed it.
+ */
 static int is_at(const pay_charge_t **out, const pay_page_t *page, pay_checkout_stage_t stage)
 {
     *out = page->charge;
@@ -240,14 +243,14 @@ const pay_problem_t *pay_checkout_cancel(const pay_charge_t **out, pay_service_t
     }
     step.from = page->charge->checkout->step;
     step.channel = page->charge->channel;
-    if (page->charge->scope.mode == PAY_LIVE) { /* it may be paid at the acquirer's all the same */
+    if (page->charge->scope.mode == PAY_LIVE) { /* it may nevertheless be paid at the acquirer */
         step.due_at = pay_reconcile_next(now, now, 0);
     }
     return move(out, &changed, &step, &till);
 }
 
-/* What the acquirer says; unknown without a question where there is no place for a call or the
- * acquirer is left alone: anybody with the page's address can ask for it, as often as he likes. */
+/* Queries the acquirer; unknown without a query if there is no place for a call or if the acquirer
+ * is left alone: anybody with the page's address can cause queries, at any rate. */
 static void ask(pay_outcome_t *out, const pay_acquirer_t *acquirer, const till_t *till)
 {
     pay_acquiring_t acquiring;
@@ -275,7 +278,7 @@ const pay_problem_t *pay_checkout_return(const pay_charge_t **out, pay_service_t
 
     *out = charge;
     if (charge->scope.mode != PAY_LIVE || charge->decided_state != PAY_CHARGE_PENDING
-        || charge->due_at == 0) { /* closed, and asked about for the last time */
+        || charge->due_at == 0) { /* closed, and queried for the last time */
         return NULL;
     }
     acquirer = pay_acquiring_find(service, PAY_LIVE, charge->acquirer);
@@ -285,7 +288,7 @@ const pay_problem_t *pay_checkout_return(const pay_charge_t **out, pay_service_t
     ask(&outcome, acquirer, &till);
     if (outcome.kind == PAY_OUTCOME_UNKNOWN
         || (outcome.kind == PAY_OUTCOME_DECLINED && pay_charge_has_refunds(charge))) {
-        return NULL; /* it is asked again */
+        return NULL; /* it is queried again */
     }
     if (outcome.kind == PAY_OUTCOME_DECLINED && charge->state != PAY_CHARGE_PENDING) {
         outcome = (pay_outcome_t){.kind = PAY_OUTCOME_UNKNOWN}; /* it stays closed, for good */

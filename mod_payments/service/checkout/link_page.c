@@ -10,7 +10,7 @@
 
 #define BODY_SIZE_HINT 512
 
-/* Blanks around what people type are none of it; those within may be a slip of "." and are. */
+/* Drops blanks around typed text; those within may stand for a "." typed wrong, and stay. */
 static const char *typed(const char *text, apr_pool_t *p)
 {
     apr_size_t len;
@@ -24,7 +24,7 @@ static const char *typed(const char *text, apr_pool_t *p)
     return apr_pstrmemdup(p, text, len);
 }
 
-/* The body of the request that a shop would send for the payer: it is judged in one place. */
+/* Makes the body that a shop would send for the payer: it is judged in one place. */
 static const char *body_of(const pay_link_t *link, const pay_link_payer_t *payer, apr_pool_t *p)
 {
     pay_writer_t *w = pay_writer_make(BODY_SIZE_HINT, p);
@@ -61,7 +61,7 @@ const pay_problem_t *pay_link_page_pay(const pay_charge_t **out, pay_service_t *
 
     *out = NULL;
     rv = pay_json_parse(&body, &reason, text, strlen(text), p);
-    if (rv != APR_SUCCESS) { /* no UTF-8 */
+    if (rv != APR_SUCCESS) { /* invalid UTF-8 */
         return pay_problem_make(PAY_ERR_INVALID, NULL, APR_SUCCESS, p);
     }
     problem = pay_checkout_request_from_json(&request, body, PAY_CHECKOUT_FORM_LINK,

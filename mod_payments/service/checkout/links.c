@@ -86,7 +86,7 @@ const pay_problem_t *pay_link_disable(const pay_link_t **out, const pay_service_
     return problem_of(rv, reference, p);
 }
 
-/* ---- what it says of a checkout */
+/* ---- the rules of a link for a checkout */
 
 static const char *either(const char *one, const char *other)
 {

@@ -34,8 +34,8 @@ typedef struct pay_history_news_t {
 
 /*
  * APR_SUCCESS: all that *news counts is stored. APR_EBUSY: an import is running, and new records
- * must wait for it. Other statuses: the acquirer's, or the store's; what was stored until then
- * stays.
+ * must wait for it. Other statuses: the acquirer's, or the store's; changes that were stored until
+ * then stay.
  */
 apr_status_t pay_history_window_fetch(pay_history_news_t *news, const pay_history_window_t *window,
                                       apr_pool_t *p);

@@ -7,7 +7,7 @@
 
 #include "service/service.h"
 
-/* Finds the undelivered event of this id, with its records. 404 N1: there is none of this id (any
+/* Finds the undelivered event of this id, with its records. 404 N1: there is no such event (any
  * more), or the id is malformed. */
 const pay_problem_t *pay_event_find(pay_event_t **out, const pay_service_t *service,
                                     const pay_scope_t *scope, const char *id, apr_pool_t *p);
