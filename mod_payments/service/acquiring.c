@@ -86,8 +86,8 @@ static int take_place(pay_acquiring_t *out)
 }
 
 /*
- * Takes both places. A call without a place at the acquirer waits in the queue for one of this
- * server, which has a limited length: it does not hold a slot that others could use.
+ * Takes both places. A call that finds no place at the acquirer waits in the queue for this
+ * server's slots, whose length is limited, and meanwhile holds no slot that others could use.
  */
 static const pay_problem_t *take_both(pay_acquiring_t *out, const pay_service_t *service,
                                       const pay_scope_t *scope, apr_int64_t until_ms, apr_pool_t *p)

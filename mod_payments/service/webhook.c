@@ -10,7 +10,7 @@
 #define SECRET_PREFIX "whsec_"
 #define SECRET_PREFIX_LEN 6
 #define SECRET_LEN 32     /* bytes of a new one */
-#define SECRET_LEN_MIN 24 /* what Standard Webhooks takes for a secret */
+#define SECRET_LEN_MIN 24 /* the shortest secret of Standard Webhooks */
 #define SECRET_LEN_MAX 64
 #define HEADERS 6
 #define BODY_SIZE_HINT 2048
@@ -97,7 +97,7 @@ apr_status_t pay_webhook_make(pay_transfer_t *transfer, const pay_event_t *event
                               const pay_endpoint_t *endpoint, const char *secret,
                               const char *old_secret, apr_time_t now, apr_pool_t *p)
 {
-    /* It has room for one signature: receivers that know it alone are not changed before the
+    /* Has one signature only: receivers that read only this header need no change before the
      * overlap ends. */
     const char *plain_secret = old_secret ? old_secret : secret;
     const char *id = pay_event_id(event, p);

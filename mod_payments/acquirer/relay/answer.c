@@ -181,7 +181,10 @@ const char *pay_relay_refusal(const pay_relay_answer_t *answer, apr_pool_t *p)
                           : answer->message;
 }
 
-/* Returns a code that may be shown; "none" for one that is longer, or has other characters. */
+/*
+ * Returns " and code CODE" for a code that may be shown; "" for one that is longer, or has other
+ * characters.
+ */
 static const char *code_of(const pay_relay_answer_t *answer, apr_pool_t *p)
 {
     apr_size_t len = strspn(answer->code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");

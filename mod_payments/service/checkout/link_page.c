@@ -10,7 +10,7 @@
 
 #define BODY_SIZE_HINT 512
 
-/* Drops blanks around typed text; those within may stand for a "." typed wrong, and stay. */
+/* Drops blanks around typed text; those inside stay, because they may be mistyped dots. */
 static const char *typed(const char *text, apr_pool_t *p)
 {
     apr_size_t len;

@@ -6,11 +6,10 @@
 
 #include <string.h>
 
-#define ROWS_PER_WRITE 100 /* charges wait while they are written */
-#define ROWS_PER_IMPORT                                                                            \
-    200 /* and while all that is news of them is written with the import's end */
+#define ROWS_PER_WRITE 100  /* charges wait while they are written */
+#define ROWS_PER_IMPORT 200 /* and while all events of them are written with the import's end */
 #define PAUSE apr_time_from_msec(5)
-#define BUSY_TRIES_MAX 10 /* each waits for a turn as long as the store's options say */
+#define BUSY_TRIES_MAX 10 /* each waits for the writer lock as long as the store's options say */
 
 typedef struct add_t {
     pay_history_news_t *news;
@@ -20,7 +19,7 @@ typedef struct add_t {
     apr_pool_t *ptemp; /* cleared with each write */
 } add_t;
 
-/* Those of the array's rows that are left, without the one at `at`. */
+/* Drops the rest of the array's rows, without the one at `at`. */
 static void drop(apr_array_header_t *rows, int at)
 {
     const pay_refund_t **row = (const pay_refund_t **)rows->elts;
@@ -29,7 +28,7 @@ static void drop(apr_array_header_t *rows, int at)
     rows->nelts--;
 }
 
-/* Up to ROWS_PER_WRITE rows from `start` on; a row that cannot be written is left out. */
+/* Writes up to ROWS_PER_WRITE rows from `start` on; leaves out a row that cannot be written. */
 static apr_status_t write_rows(pay_import_t *import, const add_t *add, int start)
 {
     const pay_history_window_t *window = add->window;
@@ -88,7 +87,7 @@ static apr_status_t write_all(pay_import_t *import, const add_t *add)
     return rv;
 }
 
-/* Rows of the array from `start` on, by an import of their own. */
+/* Writes rows of the array from `start` on, by an import of their own. */
 static apr_status_t add_part(add_t *add, const apr_array_header_t *fresh, int start)
 {
     const pay_history_window_t *window = add->window;

@@ -16,7 +16,7 @@ static int is_told(const char *text)
     return text && *text;
 }
 
-/* NULL, which is written as null, for what is not told. */
+/* Returns NULL, which is written as null, for an absent value. */
 static const char *told(const char *text)
 {
     return is_told(text) ? text : NULL;
@@ -56,8 +56,8 @@ int pay_history_record_agrees(const payments_record_t *record, const pay_money_t
            && there.amount_minor == money->amount_minor;
 }
 
-/* The record as an export would hold it, so that one reader judges both. `plain` 1: without the
- * texts that the refund can do without. */
+/* Writes the record in the form of an export, so that one reader judges both. `plain` 1: without
+ * the texts that are not essential to the refund. */
 static const char *write_record(const payments_record_t *record, const char *transaction_reference,
                                 int plain, apr_pool_t *p)
 {
@@ -110,7 +110,7 @@ static apr_status_t read_text(pay_refund_t **out, const char **reason, const cha
     return APR_SUCCESS;
 }
 
-/* A year that a date-time cannot have is none that is told. */
+/* Out-of-range timestamps count as missing. */
 static int is_time(apr_time_t when)
 {
     return when > 0 && when <= pay_time_now() + AHEAD_MAX;

@@ -6,12 +6,14 @@
 
 #include <string.h>
 
-#define LONGEST_WAIT apr_time_from_sec(15 * 60) /* longer ones are a clock's that was set back */
+#define LONGEST_WAIT                                                                               \
+    apr_time_from_sec(15 * 60) /* longer ones come from a clock that was set                       \
+                                * back */
 
 struct pay_history_sync_t {
     pay_store_t *store;
     apr_array_header_t *accounts; /* of pay_history_account_t */
-    int next;                     /* whose turn it is */
+    int next;                     /* the next one */
 };
 
 static const pay_acquirer_t *find_acquirer(const pay_service_t *service)
@@ -80,7 +82,7 @@ static apr_status_t account_step(int *worked, pay_history_sync_t *sync,
     }
     account->not_before = 0;
     rv = pay_store_account_get(&row, sync->store, account->service->account_name, p);
-    if (rv == APR_NOTFOUND) { /* it may yet be made */
+    if (rv == APR_NOTFOUND) { /* it may still be made */
         return APR_SUCCESS;
     }
     if (rv == APR_SUCCESS) {

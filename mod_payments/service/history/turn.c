@@ -10,15 +10,15 @@
 
 #define DAY apr_time_from_sec(24 * 3600)
 #define WINDOW (PAY_HISTORY_DAYS * DAY)
-#define TRY_AGAIN apr_time_from_sec(10) /* doubled with each try of a window */
+#define TRY_AGAIN apr_time_from_sec(10) /* doubled with each attempt at a window */
 #define FAR_AGAIN apr_time_from_sec(3600)
 #define PENDING_DAYS_MAX 400            /* further back only a person looks */
 #define BUSY_AGAIN apr_time_from_sec(5) /* another import is running */
 
-/* --- what comes of a window --- */
+/* --- the results of a window --- */
 
-/* Those of a round come again with the next one: they are told when they are others than `before`
- * (NULL: of a request). */
+/* Faults of a round recur with the next one: they are logged if they differ from `before` (NULL: of
+ * a request). */
 static void tell_faults(pay_history_turn_t *turn, char *before)
 {
     const pay_history_account_t *account = turn->account;
@@ -41,7 +41,10 @@ static void tell_faults(pay_history_turn_t *turn, char *before)
     }
 }
 
-/* The same window again would bring nothing: it is too full of what cannot be kept. */
+/*
+ * Returns 1 if the same window again would bring nothing: it is too full of records that cannot be
+ * kept.
+ */
 static int stands_still(const pay_history_turn_t *turn)
 {
     return turn->news.full && turn->news.added == 0 && turn->news.changed == 0;
@@ -76,7 +79,7 @@ static apr_status_t put(const pay_history_turn_t *turn)
     return rv;
 }
 
-/* What was done of a window is counted when it is done; the rest when all of it is. */
+/* The part of a window that was stored is counted at once; the rest when all of it is stored. */
 static void tell_news(const pay_history_turn_t *turn)
 {
     const pay_history_news_t *news = &turn->news;
@@ -90,7 +93,7 @@ static void tell_news(const pay_history_turn_t *turn)
     }
 }
 
-/* --- the range that was asked for --- */
+/* --- the requested range --- */
 
 static void end_request(pay_history_turn_t *turn)
 {
@@ -166,8 +169,8 @@ static apr_status_t request_fetched(pay_history_turn_t *turn)
 
 /* --- the server's own round --- */
 
-/* 1: nothing went wrong. This process ends, and the next one fetches the same; or another import is
- * running. */
+/* Returns 1 if nothing went wrong: this process ends, and the next one fetches the same; or another
+ * import is running. */
 static int is_put_off(const pay_history_turn_t *turn, apr_status_t rv)
 {
     if (rv == APR_EBUSY) {
@@ -178,8 +181,8 @@ static int is_put_off(const pay_history_turn_t *turn, apr_status_t rv)
 }
 
 /*
- * What was created in the last days is fetched each time, because its status may have changed; what
- * was created while the server did not fetch, and some days before, too.
+ * Refunds created in the last days are fetched each time, because their status may have changed,
+ * and so are those created while the server did not fetch, and some days before.
  */
 static apr_time_t round_start(const pay_history_t *history, apr_time_t now)
 {
@@ -245,9 +248,9 @@ static apr_status_t round_fetched(pay_history_turn_t *turn)
     return put(turn);
 }
 
-/* --- what lies before it --- */
+/* --- the time before it --- */
 
-/* Where the look further back begins: far enough for the oldest one that is pending. */
+/* Returns the start of the look further back: far enough for the oldest pending refund. */
 static apr_time_t far_start(const pay_history_t *history, apr_time_t now)
 {
     const apr_time_t from = now - PAY_HISTORY_FAR_DAYS * DAY, oldest = now - PENDING_DAYS_MAX * DAY;
@@ -328,7 +331,8 @@ static apr_status_t fetch(pay_history_turn_t *turn)
         window.timeout = service->policy.acquirer_timeout;
     }
     rv = pay_history_window_fetch(&turn->news, &window, turn->p);
-    /* What lists its refunds refuses no key: there may be no other question that tells so. */
+    /* An acquirer that lists refunds accepts our key: there may be no other query that shows
+     * this. */
     if (!turn->news.silent) {
         pay_acquiring_is_known(acquirer);
     }
@@ -352,8 +356,9 @@ apr_status_t pay_history_turn_request(pay_history_turn_t *turn)
 }
 
 /*
- * Of a store that was put back: the number of its epoch, if what begins at turn->from holds all
- * that may have been made since the copy. Read before the first window, which is fetched after it.
+ * Of a restored store: returns the number of its epoch, if the range from turn->from on covers
+ * everything that may have been made since the copy. Read before the first window, which is fetched
+ * after it.
  */
 static apr_uint32_t covered_epoch(const pay_history_turn_t *turn)
 {
@@ -363,7 +368,7 @@ static apr_uint32_t covered_epoch(const pay_history_turn_t *turn)
 
     rv = pay_store_epoch_find(&epoch, turn->store);
     if (rv != APR_SUCCESS) {
-        return 0; /* the next round tells */
+        return 0; /* the next round reports it */
     }
     copied_at = pay_epoch_copied_at(&epoch, turn->history->fetched_until);
     return copied_at && turn->from <= copied_at ? epoch.number : 0;
@@ -388,7 +393,7 @@ apr_status_t pay_history_turn_round(pay_history_turn_t *turn)
 apr_status_t pay_history_turn_far(pay_history_turn_t *turn)
 {
     pay_history_account_t *account = turn->account;
-    const apr_time_t until = turn->now - WINDOW; /* the rounds have the rest */
+    const apr_time_t until = turn->now - WINDOW; /* the rounds cover the rest */
     apr_status_t rv;
 
     account->was_request = 0;

@@ -13,14 +13,14 @@
 
 static const char found_message[] = "found in the acquirer's list of refunds";
 
-/* What a refund that is known here is to take over. */
+/* The change to a known refund. */
 typedef enum step_t {
     STEP_NONE,
     STEP_PROCESSED, /* as refund_resolve */
     STEP_FAILED,
     STEP_TAKE_BACK, /* as refund_fail */
     STEP_LATE,      /* as refund_late */
-    STEP_ASK,       /* its acquirer is asked about it from now on */
+    STEP_ASK,       /* its acquirer is queried from now on */
     STEP_DIFFERENT  /* a person must look */
 } step_t;
 
@@ -35,7 +35,7 @@ _Static_assert(sizeof(steps) / sizeof(steps[0]) == PAY_REFUND_STATE_COUNT, "one 
 typedef struct change_t {
     step_t step;
     const char *refund_reference;
-    const char *acquirer_reference; /* NULL: the row has none to keep */
+    const char *acquirer_reference; /* NULL: the row already has one */
     apr_time_t due_at;
     apr_time_t absent_since;
     pay_moment_t absent_from;
@@ -48,15 +48,15 @@ typedef struct fetch_t {
     pay_history_news_t *news;
     apr_array_header_t *changes; /* of change_t */
     apr_array_header_t *fresh;   /* of pay_refund_t *: not known here */
-    apr_hash_t *tagged;          /* by reference here, those that a record leads to by its tag */
+    apr_hash_t *tagged;          /* by reference here, those that a record refers to by its tag */
     apr_status_t failed;         /* the store's status that ended the list */
     apr_pool_t *pool;
     apr_pool_t *ptemp; /* cleared with each record */
 } fetch_t;
 
 /*
- * The refund that the record is about. One that carries the tag of a refund which the acquirer
- * calls otherwise is a copy of its note. APR_NOTFOUND: there is none.
+ * Finds the refund of the record. A record with the tag of a refund that has another name at the
+ * acquirer contains a copy of its note. APR_NOTFOUND: there is none.
  */
 static apr_status_t find_refund(pay_refund_t **out, const fetch_t *fetch,
                                 const payments_record_t *record)
@@ -77,15 +77,14 @@ static apr_status_t find_refund(pay_refund_t **out, const fetch_t *fetch,
                                  fetch->ptemp);
 }
 
-/* One made elsewhere that was pending when it came, in whatever way it came. */
+/* A refund made elsewhere that was pending when it was added, however it was added. */
 static int is_not_asked(const pay_refund_t *refund)
 {
     return refund->import_number != 0 && refund->state == PAY_REFUND_PENDING && refund->due_at == 0
            && refund->money.amount_minor > 0 && refund->money.currency[0] != '\0';
 }
 
-/* What a refund that is at work here is said to be different from is looked at when it has ended.
- */
+/* A difference of a refund that is in flight here is judged after its end. */
 static step_t judge(const pay_refund_t *refund, pay_refund_state_t there, int same)
 {
     if (same && is_not_asked(refund) && there == PAY_REFUND_PENDING) {
@@ -117,8 +116,8 @@ static void note_change(fetch_t *fetch, step_t step, const pay_refund_t *refund,
 }
 
 /*
- * A refund that is held may be so for anybody to see; what has no place for that is told with what
- * could not be kept: one that was processed here, and history that nobody asks about.
+ * Returns 1 if the refund may be held where everybody can see it. Others are logged with the
+ * records that could not be kept: one that was processed here, and history without queries.
  */
 static int may_be_held(const pay_refund_t *refund)
 {
@@ -126,7 +125,9 @@ static int may_be_held(const pay_refund_t *refund)
            && refund->state != PAY_REFUND_PROCESSED;
 }
 
-/* 1 when another record had its tag, too: which of them it is cannot be told. */
+/*
+ * Returns 1 if another record had its tag, too: it is impossible to know which one is the refund.
+ */
 static int is_there_twice(fetch_t *fetch, const pay_refund_t *refund,
                           const payments_record_t *record)
 {
@@ -144,7 +145,7 @@ static int is_there_twice(fetch_t *fetch, const pay_refund_t *refund,
     return strcmp(first, record->reference) != 0;
 }
 
-/* What the first record was to change is not changed. */
+/* Drops the change of the first record. */
 static void hold_twice(fetch_t *fetch, const pay_refund_t *refund, const payments_record_t *record,
                        pay_refund_state_t there)
 {
@@ -193,10 +194,9 @@ static void follow(fetch_t *fetch, const pay_refund_t *refund, const payments_re
 }
 
 /*
- * Of a charge that failed here: what the acquirer approved all the same was given back, by us or by
- * a person there. The charge's record tells of the approval; no total has it, so none may have what
- * was given back. Without an approval that is known, or that is still asked for, a person must
- * look.
+ * For a charge that failed here: an amount that the acquirer approved anyway was refunded, by us or
+ * by a person there. The charge's record contains the approval; no total includes it, so none may
+ * include the refund. Without an approval that is known, or still queried, a person must look.
  */
 static apr_status_t add_nothing(fetch_t *fetch, const pay_charge_t *charge,
                                 const payments_record_t *record)
@@ -209,8 +209,8 @@ static apr_status_t add_nothing(fetch_t *fetch, const pay_charge_t *charge,
 }
 
 /*
- * A refund made elsewhere, of a charge of ours or of none; not of another account's, whose acquirer
- * lists them together.
+ * Adds a refund made elsewhere, of a charge of ours or of none; not of another account's, whose
+ * acquirer lists them together.
  */
 static apr_status_t add_fresh(fetch_t *fetch, const payments_record_t *record)
 {
@@ -262,7 +262,7 @@ static void note_pending(pay_history_news_t *news, const payments_record_t *reco
     }
 }
 
-/* One record as it comes; what follows from it is done when all have come. */
+/* Takes one record as it comes; its consequences follow when all have come. */
 static apr_status_t take_record(void *baton, const payments_record_t *record)
 {
     fetch_t *fetch = baton;
@@ -292,7 +292,7 @@ static apr_status_t take_record(void *baton, const payments_record_t *record)
     } else if (rv == APR_SUCCESS) {
         follow(fetch, refund, record);
     }
-    if (rv == PAY_STORE_ECORRUPT) { /* logged by the store, and none of the others' business */
+    if (rv == PAY_STORE_ECORRUPT) { /* logged by the store, and the others are not concerned */
         pay_history_refuse(fetch->news, record->reference, "its row in the store is damaged");
         return APR_SUCCESS;
     }
@@ -393,7 +393,7 @@ static apr_status_t make_changes(fetch_t *fetch)
     return APR_SUCCESS;
 }
 
-/* Should this process end before, the same window tells it again. */
+/* If this process ends before, the same window reports it again. */
 static apr_status_t ask_fresh(const fetch_t *fetch)
 {
     const pay_refund_t *refund;

@@ -36,7 +36,7 @@ const pay_problem_t *pay_event_find(pay_event_t **out, const pay_service_t *serv
     }
     rv = pay_store_event_get(out, service->store, scope, &place, p);
     if (rv == APR_SUCCESS && strcmp(pay_event_id(*out, p), id) != 0) {
-        *out = NULL; /* another store's, or one that was there before */
+        *out = NULL; /* of another store, or of an earlier one */
         rv = APR_NOTFOUND;
     }
     return problem_of(rv, p);

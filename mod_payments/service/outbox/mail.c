@@ -13,10 +13,10 @@
 #define SUBJECT_START "Subject: "
 #define TEST_MARK "[TEST] "
 #define HEADERS_MAX 10
-#define BODY_LINE 3 /* of a text template: behind its subject and a blank line */
+#define BODY_LINE 3 /* of a text template: after its subject and a blank line */
 #define ANY_STATE (-1)
 
-/* Which templates an event is told with. */
+/* The templates of an event. */
 static const struct {
     pay_endpoint_kind_t endpoint;
     pay_event_kind_t kind;
@@ -33,7 +33,7 @@ static const struct {
 };
 #define MAILS_COUNT ((int)(sizeof(mails) / sizeof(mails[0])))
 
-/* Of no event. */
+/* Belongs to no event. */
 #define CONFIRMATION "confirmation"
 
 static const char *installed_directory = PAYMENTS_MAIL_DIR;
@@ -44,7 +44,7 @@ typedef struct mail_t {
     const char *directory; /* "": the installed one */
     const pay_template_value_t *values;
     int values_count;
-    const char *subject; /* what was made of the templates */
+    const char *subject; /* the result of the templates */
     const char *text;
     const char *html;
     const char *fault;
@@ -88,7 +88,7 @@ static apr_status_t path_fault(mail_t *mail, const char *path, apr_status_t stat
     return status;
 }
 
-/* Reads the template's file; *path says which of the two places it came from. */
+/* Reads the template's file; *path is the one of the two places that it came from. */
 static apr_status_t read_file(const char **out, const char **path, mail_t *mail,
                               const char *extension)
 {
@@ -118,7 +118,7 @@ static apr_status_t expand(const char **out, mail_t *mail, const char *path, con
     return fault ? path_fault(mail, path, APR_EGENERAL, fault) : APR_SUCCESS;
 }
 
-/* The subject stands before the text, as a header would. */
+/* The subject precedes the text, like a header. */
 static apr_status_t make_text(mail_t *mail)
 {
     const char *text, *path, *end, *subject;
@@ -242,7 +242,7 @@ static apr_status_t find_sender(const char **out, const char **fault, const char
 
 /* ---- the message */
 
-/* Beside what the templates make. */
+/* The parts beside the templates. */
 typedef struct envelope_t {
     const char *from, *to;
     const char *reply_to; /* NULL: the sender */
@@ -280,7 +280,7 @@ static const apr_array_header_t *event_headers(const char *subject, envelope_t *
 
     envelope->id = pay_event_id(event, p);
     envelope->date = event->created_at;
-    if (event->scope.mode == PAY_TEST) { /* whatever a template says */
+    if (event->scope.mode == PAY_TEST) { /* whatever a template contains */
         subject = apr_pstrcat(p, TEST_MARK, subject, NULL);
     }
     if (event->endpoint == PAY_ENDPOINT_RECEIPT) {

@@ -8,8 +8,8 @@
 #define WORD_START "=?UTF-8?B?"
 #define WORD_END "?="
 #define WORD_MAX 75   /* bytes of an encoded-word, RFC 2047 2 */
-#define WORD_BYTES 45 /* of text, which make 60 of base64 */
-#define NAME_ROOM 300 /* quoted twice as long, it stands beside an address of up to 254 bytes */
+#define WORD_BYTES 45 /* of text, which become 60 of base64 */
+#define NAME_ROOM 300 /* doubled by quoting, it is beside an address of up to 254 bytes */
 _Static_assert(sizeof(WORD_START) - 1 + WORD_BYTES / 3 * 4 + sizeof(WORD_END) - 1 <= WORD_MAX,
                "an encoded-word is short enough");
 
@@ -35,7 +35,7 @@ void pay_mail_header_put(apr_array_header_t *headers, const char *name, const ch
     APR_ARRAY_PUSH(headers, const char *) = line;
 }
 
-/* 1 when a header may hold the text as it is. */
+/* Returns 1 if a header may contain the text as it is. */
 static int is_plain(const char *text)
 {
     const char *c;
@@ -48,7 +48,7 @@ static int is_plain(const char *text)
     return !strstr(text, "=?"); /* a reader would take it for an encoded-word */
 }
 
-/* How many bytes of `text` go into one encoded-word: whole characters only. */
+/* Returns how many bytes of `text` fit into one encoded-word: whole characters only. */
 static apr_size_t word_len(const char *text)
 {
     apr_size_t len = strlen(text);
@@ -71,7 +71,7 @@ static const char *word_make(const char *text, apr_size_t len, apr_pool_t *p)
     return apr_pstrcat(p, WORD_START, base64, WORD_END, NULL);
 }
 
-/* Text without control characters. */
+/* Returns the text without control characters. */
 static char *drop_controls(const char *text, apr_pool_t *p)
 {
     char *clean = apr_palloc(p, strlen(text) + 1);

@@ -9,7 +9,7 @@
 
 #define DAY_MINUTES (24 * 60)
 
-/* What the values are taken from. */
+/* The source of the values. */
 typedef struct source_t {
     const pay_event_t *event;
     const pay_account_t *account;
@@ -27,8 +27,9 @@ static const char *text_or_none(const char *text)
 }
 
 /*
- * What strangers wrote, as a mail may say it: "" when a mail program would make a link of it, for
- * the mail comes from the shop, and whoever has a public key may write to anybody.
+ * Returns text of unknown origin in a form for a mail: "" if a mail program would make a link of
+ * it, because the mail comes from the shop, and anyone who has a public key may cause mails to
+ * anybody.
  */
 static const char *words(const source_t *s, const char *text)
 {
@@ -60,7 +61,7 @@ static const char *money_text(const source_t *s, const pay_money_t *money)
 {
     char text[PAY_MONEY_TEXT_MAX];
 
-    if (!money->currency[0]) { /* imported history may not know it */
+    if (!money->currency[0]) { /* imported history may not have it */
         return "";
     }
     return apr_pstrdup(s->pool, pay_money_format(text, money->amount_minor, money->currency));
@@ -93,7 +94,7 @@ static const char *of_status(const source_t *s)
     return pay_event_notify_type(s->event);
 }
 
-/* An event that was given up is told by its own id: the merchant's command wants it. */
+/* A parked event is named by its own id: the merchant's command needs it. */
 static const char *of_event_id(const source_t *s)
 {
     if (s->event->kind == PAY_EVENT_PARKED) {
@@ -156,7 +157,7 @@ static const char *of_currency(const source_t *s)
     return s->has_refund ? s->refund.money.currency : "";
 }
 
-/* The merchant needs it, whatever it says. */
+/* The merchant needs it, whatever it contains. */
 static const char *of_reference(const source_t *s)
 {
     if (s->has_charge) {
@@ -171,7 +172,7 @@ static const char *of_payment_date(const source_t *s)
     return s->has_charge ? time_text(s, s->charge.created_at) : "";
 }
 
-/* "Mastercard debit **** 4444": what is known of it, without words of a language. */
+/* "Mastercard debit **** 4444": the known parts, without words of a language. */
 static const char *of_card(const source_t *s)
 {
     const char *issuer, *type;

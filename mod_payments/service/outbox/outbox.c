@@ -6,21 +6,21 @@
 
 #include <apr_allocator.h>
 
-#define TAKE_MS 5                     /* between takes while tries are under way */
-#define DENIED_MS 200                 /* the store puts it off for half of that */
-#define LOOK_MS 50                    /* when nothing says that there is more */
-#define WAIT_MS_MAX 50                /* how often it is asked whether to stop */
-#define MEMORY_KEPT (8 * 1024 * 1024) /* bytes that are freed and not given back */
+#define TAKE_MS 5                     /* between takes while attempts are under way */
+#define DENIED_MS 200                 /* the store postpones it for half of that */
+#define LOOK_MS 50                    /* if nothing indicates that there is more */
+#define WAIT_MS_MAX 50                /* how often `stop` is called */
+#define MEMORY_KEPT (8 * 1024 * 1024) /* bytes that are freed and kept for reuse */
 
-/* A piece of work: a step, or what follows the last one. */
+/* A piece of work: a step, or the rest after the last one. */
 typedef struct work_t {
     apr_int64_t until_ms; /* boot clock */
-    int takes;            /* 0: nothing new is begun */
+    int takes;            /* 0: nothing new begins */
     int (*stop)(void *baton);
     void *baton;
 } work_t;
 
-/* A pool that nobody shares memory with: it belongs to one thread. */
+/* Makes a pool with an allocator of its own: it belongs to one thread. */
 static apr_status_t own_pool(apr_pool_t **out, apr_pool_t *p)
 {
     apr_allocator_t *allocator;
@@ -59,7 +59,7 @@ apr_status_t pay_outbox_create(pay_outbox_t **out, pay_store_t *store, const pay
     outbox->pool = pool;
     apr_pool_create(&outbox->take_pool, pool);
     apr_pool_create(&outbox->finish_pool, pool);
-    /* They end before the pools of the tries that they work on. */
+    /* They end before the pools of the attempts that they work on. */
     rv = pay_transfers_create(&outbox->transfers, pool);
     if (rv != APR_SUCCESS) {
         apr_pool_destroy(pool);
@@ -69,7 +69,7 @@ apr_status_t pay_outbox_create(pay_outbox_t **out, pay_store_t *store, const pay
     return APR_SUCCESS;
 }
 
-/* When the next take is (boot clock); a few at a time share a transaction. */
+/* Returns when the next take is (boot clock); a few at a time share a transaction. */
 static apr_int64_t take_due_ms(const pay_outbox_t *outbox)
 {
     if (outbox->take_again && outbox->in_flight == 0) {
@@ -116,7 +116,7 @@ static void shorten(apr_int64_t *wait_ms, apr_int64_t until_ms, apr_int64_t now_
     }
 }
 
-/* Waits until a transfer ends, at most until there is something else to do. */
+/* Waits until a transfer ends, at most until there is other work. */
 static void pump(pay_outbox_t *outbox, const work_t *work)
 {
     const apr_int64_t now_ms = pay_time_boot_ms();
@@ -135,13 +135,13 @@ static void pump(pay_outbox_t *outbox, const work_t *work)
     }
 }
 
-/* 1: an endpoint was put off for want of a place at its host, and is due again soon. */
+/* Returns 1 if an endpoint was postponed for lack of a place at its host, and is due again soon. */
 static int was_denied(const pay_outbox_t *outbox, const work_t *work)
 {
     return work->takes && outbox->denied_ms && pay_time_boot_ms() < outbox->denied_ms + DENIED_MS;
 }
 
-/* Works while there is something to do. A store that fails ends no try that is under way. */
+/* Works while there is something to do. A failing store ends no attempt that is under way. */
 static apr_status_t work_on(pay_outbox_t *outbox, work_t *work)
 {
     apr_status_t taken = APR_SUCCESS;

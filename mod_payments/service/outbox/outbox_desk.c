@@ -14,14 +14,14 @@ static const char need_https[] =
 static const char no_keyring[] = "there is no master key to open their secrets";
 static const char not_open[] = "their secret does not open under the master key";
 
-/* Other endpoints of the host share it: tries are counted by host and port. */
+/* Other endpoints of the host share it: attempts are counted by host and port. */
 static void host_key(unsigned char out[PAY_OUTBOX_HOST_KEY_LEN], const pay_url_t *url,
                      apr_pool_t *p)
 {
     const char *text = apr_psprintf(p, "%s:%d", url->host, url->port);
     unsigned char digest[PAY_SHA256_LEN];
 
-    (void)pay_sha256(digest, text, strlen(text)); /* all zero when it fails: one host for all */
+    (void)pay_sha256(digest, text, strlen(text)); /* all zero if it fails: one host for all */
     memcpy(out, digest, PAY_OUTBOX_HOST_KEY_LEN);
 }
 
@@ -120,8 +120,8 @@ static int least(int a, int b)
 }
 
 /*
- * A host may have a quarter of what is left, so that however many of them are slow there is
- * something for the next one; those that failed last share a half.
+ * A host may have a quarter of the remaining places, so that however many of them are slow some are
+ * left for the next one; those that failed last share a half.
  */
 static void grant(pay_outbox_t *outbox, pay_outbox_desk_t *desk)
 {
@@ -150,7 +150,7 @@ static void grant(pay_outbox_t *outbox, pay_outbox_desk_t *desk)
     outbox->suspects_granted += desk->is_suspect ? share : 0;
 }
 
-/* All but `taken` of what it was granted is for others. */
+/* Releases all but `taken` of its granted places. */
 static void give_back(pay_outbox_t *outbox, pay_outbox_desk_t *desk, int taken)
 {
     const int rest = desk->grant - taken;
@@ -164,7 +164,7 @@ static void give_back(pay_outbox_t *outbox, pay_outbox_desk_t *desk, int taken)
     outbox->suspects_granted -= desk->is_suspect ? rest : 0;
 }
 
-/* At most once a minute for each of the two. */
+/* Logs at most once a minute for each of the two. */
 static void complain(pay_outbox_t *outbox, const pay_endpoint_t *endpoint, const char *waits)
 {
     const int is_webhook = endpoint->kind == PAY_ENDPOINT_WEBHOOK;
@@ -198,7 +198,10 @@ void pay_outbox_desks_clear(pay_outbox_t *outbox)
     outbox->desk = NULL;
 }
 
-/* Asked again for the same in one take, the store has begun it anew: what was granted is void. */
+/*
+ * If the store asks again for the same endpoint in one take, it has begun the take again: earlier
+ * grants are void.
+ */
 int pay_outbox_budget(void *baton, const pay_endpoint_t *endpoint, int taken)
 {
     pay_outbox_t *outbox = baton;
@@ -242,7 +245,7 @@ void pay_outbox_host_enter(pay_outbox_t *outbox, pay_outbox_try_t *one,
 {
     pay_outbox_host_t *host = find_host(outbox, desk->host_key);
 
-    /* A URL that changed since it was granted may find no place of its own: it shares one. */
+    /* A URL that changed since the grant may find no place of its own: it shares one. */
     one->is_suspect = desk->endpoint->failures > 0;
     one->host = host ? host : &outbox->hosts[0];
     one->host->in_flight++;

@@ -7,7 +7,7 @@
 #include <apr_strings.h>
 #include <string.h>
 
-#define FINISH_MS 20        /* results wait for others to share a transaction with */
+#define FINISH_MS 20        /* results wait for others to share a transaction */
 #define FINISH_AGAIN_MS 100 /* after the store has refused */
 #define WITHHELD_TOLD_MS (3600 * 1000)
 
@@ -36,7 +36,7 @@ static void try_free(pay_outbox_try_t *one)
     apr_pool_destroy(one->pool);
 }
 
-/* The first `count` of those that ended are done with. */
+/* Finishes the first `count` ended attempts. */
 static void drop_first(pay_outbox_t *outbox, int count)
 {
     pay_outbox_try_t *one;
@@ -59,8 +59,8 @@ static const char *whose(const pay_outbox_try_t *one, apr_pool_t *p)
                         pay_mode_name(event->scope.mode));
 }
 
-/* Whoever has a public key of Test Mode can bring it about at will: the log says it now and then.
- */
+/* Anyone who has a public key of Test Mode can cause this at will: it is logged only now and
+ * then. */
 static void log_withheld(pay_outbox_t *outbox, const pay_outbox_try_t *one, const char *name)
 {
     const apr_int64_t now_ms = pay_time_boot_ms();
@@ -90,7 +90,7 @@ static void log_result(pay_outbox_t *outbox, const pay_outbox_try_t *one,
         pay_meter_add(one->event->endpoint == PAY_ENDPOINT_WEBHOOK ? PAY_METER_WEBHOOK_PARKED
                                                                    : PAY_METER_MAIL_PARKED,
                       1);
-        /* Who asked for a test sees how it went. */
+        /* The person who requested a test sees the result. */
         pay_log(one->event->kind == PAY_EVENT_TEST ? PAY_LOG_INFO : PAY_LOG_WARNING, APR_SUCCESS,
                 PAYLOGNO(00264) "event %s for %s is parked: %s", one->id, name, one->error);
     } else if (result->end == PAY_EVENT_DELIVERED) {
@@ -103,7 +103,7 @@ static void log_result(pay_outbox_t *outbox, const pay_outbox_try_t *one,
     }
 }
 
-/* 1 for the first of the failed results of an endpoint. */
+/* Returns 1 for the first of the failed results of an endpoint. */
 static int is_first_failure(const pay_outbox_try_t *one, const apr_array_header_t *results)
 {
     const pay_event_result_t *result;
@@ -121,7 +121,7 @@ static int is_first_failure(const pay_outbox_try_t *one, const apr_array_header_
     return 0;
 }
 
-/* Says it once, when these results, stored from `since` on, are what made the endpoint failing. */
+/* Logs it once, if these results, stored from `since` on, made the endpoint failing. */
 static void log_failing(pay_outbox_t *outbox, const pay_outbox_try_t *one,
                         const apr_array_header_t *results, apr_time_t since)
 {
@@ -142,7 +142,7 @@ static void log_failing(pay_outbox_t *outbox, const pay_outbox_try_t *one,
             whose(one, outbox->finish_pool), one->error);
 }
 
-/* Results of which no lease is left are another's; ours would change nothing. */
+/* Results without a valid lease now belong to another process; ours would change nothing. */
 static void drop_late(pay_outbox_t *outbox)
 {
     const apr_int64_t now_ms = pay_time_boot_ms();
@@ -203,11 +203,11 @@ static apr_status_t store_first(int *count, pay_outbox_t *outbox, int limit)
         log_failing(outbox, one, results, since);
     }
     drop_first(outbox, results->nelts);
-    outbox->take_again = 1; /* what waited behind these may be due */
+    outbox->take_again = 1; /* events that waited for these may be due */
     return APR_SUCCESS;
 }
 
-/* One that cannot be stored must not hold up the others of its batch. */
+/* One that cannot be stored must not delay the others of its batch. */
 static apr_status_t store_one_by_one(pay_outbox_t *outbox, int count)
 {
     apr_status_t rv = APR_SUCCESS;

@@ -110,7 +110,7 @@ apr_status_t pay_outbox_account(const pay_account_t **out, pay_outbox_t *outbox,
     if (settings->accounts) {
         *out = apr_hash_get(settings->accounts, &number, sizeof(number));
     }
-    /* One that is not there may have been made since. */
+    /* An unknown one may have been made since. */
     if (!*out) {
         rv = read_accounts(outbox, settings);
         if (rv == APR_SUCCESS) {

@@ -16,7 +16,7 @@
 #define SMTP_REFUSED_FIRST 500 /* for good (RFC 5321, 4.2.1) */
 #define SMTP_REFUSED_LAST 599
 
-/* What is left of it when the take is over; the records it tells of are not needed again. */
+/* Copies the part that is needed after the take; the records of the event are not needed again. */
 static const pay_event_t *event_keep(const pay_event_t *event, apr_pool_t *p)
 {
     pay_event_t *kept = apr_pmemdup(p, event, sizeof(*event));
@@ -51,7 +51,7 @@ static pay_outbox_try_t *try_make(pay_outbox_t *outbox, const pay_taken_t *taken
     return one;
 }
 
-/* It ends without having been sent. */
+/* Ends it without sending. */
 static void end_unsent(pay_outbox_t *outbox, pay_outbox_try_t *one, pay_event_end_t end,
                        const char *error)
 {
@@ -77,7 +77,10 @@ static int fill_webhook(pay_outbox_t *outbox, pay_outbox_try_t *one, const pay_t
     return 1;
 }
 
-/* The merchant's address: the notice endpoint's own, or what a receipt names for questions. */
+/*
+ * Returns the merchant's address: the notice endpoint's own, or the one that a receipt names for
+ * questions.
+ */
 static const char *merchant_of(pay_outbox_t *outbox, const pay_taken_t *taken)
 {
     pay_endpoint_t *notice;
@@ -105,7 +108,7 @@ static int fill_mail(pay_outbox_t *outbox, pay_outbox_try_t *one, const pay_take
     }
     rv = pay_mail_make(&one->transfer, &fault, taken->event, account, merchant_of(outbox, taken),
                        settings->delivery, one->pool);
-    if (rv == APR_NOTFOUND) { /* there is nothing to tell, or nobody */
+    if (rv == APR_NOTFOUND) { /* there is no mail for it, or no recipient */
         end_unsent(outbox, one, PAY_EVENT_DELIVERED, "");
         return 0;
     }
@@ -118,11 +121,11 @@ static int fill_mail(pay_outbox_t *outbox, pay_outbox_try_t *one, const pay_take
     return 1;
 }
 
-/* 0: it ended instead. */
+/* Returns 0 if it ended instead. */
 static int fill(pay_outbox_t *outbox, pay_outbox_try_t *one, const pay_taken_t *taken,
                 const pay_outbox_desk_t *desk)
 {
-    if (desk->waits) { /* since it was taken, the endpoint has changed */
+    if (desk->waits) { /* the endpoint has changed since it was taken */
         end_unsent(outbox, one, PAY_EVENT_RELEASED, "");
         return 0;
     }
@@ -138,7 +141,9 @@ static int fill(pay_outbox_t *outbox, pay_outbox_try_t *one, const pay_taken_t *
                                                          : fill_mail(outbox, one, taken);
 }
 
-/* A try takes PAY_TRANSFER_TOTAL_MS at most: its end is within the lease, or it does not begin. */
+/*
+ * An attempt takes at most PAY_TRANSFER_TOTAL_MS: it ends within the lease, or it does not begin.
+ */
 static int lease_lasts(const pay_event_t *event)
 {
     return pay_time_boot_ms() + PAY_TRANSFER_TOTAL_MS < event->lease_until_ms;
@@ -151,7 +156,7 @@ void pay_outbox_try_start(pay_outbox_t *outbox, const pay_taken_t *taken)
     apr_status_t rv;
 
     if (!one) {
-        return; /* no memory: its lease ends by itself */
+        return; /* out of memory: its lease ends by itself */
     }
     if (!fill(outbox, one, taken, desk)) {
         return;
@@ -181,8 +186,7 @@ static void judge_http(pay_outbox_try_t *one)
         apr_psprintf(one->pool, "The receiver answered %d; 200 to 204 accept an event", status);
 }
 
-/* What was answered is about the receiver or the message; a refused login, or sender, is no answer.
- */
+/* An answer counts for the receiver or the message; a refused login or sender is not an answer. */
 static void judge_smtp(pay_outbox_try_t *one)
 {
     const int status = one->transfer.status;

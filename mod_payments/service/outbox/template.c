@@ -9,7 +9,7 @@
 #include <apr_strings.h>
 #include <string.h>
 
-#define OUTPUT_FIRST 8192 /* bytes that most texts need */
+#define OUTPUT_FIRST 8192 /* bytes that are enough for most texts */
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
 
 /* One expansion. */
@@ -20,10 +20,10 @@ typedef struct expansion_t {
     pay_template_form_t form;
     const pay_template_value_t *values;
     int count;
-    const char *section; /* the name whose section is open; NULL: none */
+    const char *section; /* the name whose section is open; NULL: no section */
     int section_line;
     int hidden; /* 1: that name's value is empty */
-    char *text; /* what was made so far */
+    char *text; /* the output so far */
     apr_size_t len;
     apr_size_t size;
     const char *fault;
@@ -32,7 +32,10 @@ typedef struct expansion_t {
 
 /* ---- reading */
 
-/* CRLF to LF in place; a CR elsewhere stays, and is refused with the other control characters. */
+/*
+ * Converts CRLF to LF in place; a CR elsewhere stays, and is refused with the other control
+ * characters.
+ */
 static void unify_lines(char *text)
 {
     char *to = text;
@@ -148,7 +151,7 @@ static void put_value(expansion_t *x, const char *value)
     }
 }
 
-/* The template's own text up to `end`. */
+/* Appends the template's own text up to `end`. */
 static void put_literal(expansion_t *x, const char *end)
 {
     const char *stop;
@@ -158,7 +161,7 @@ static void put_literal(expansion_t *x, const char *end)
         put(x, x->at, (apr_size_t)((stop ? stop : end) - x->at));
         x->at = stop ? stop + 1 : end;
         if (stop) {
-            put_text(x, "\r\n"); /* as lines of an e-mail end */
+            put_text(x, "\r\n"); /* the line end of e-mails */
             x->line++;
         }
     }
@@ -201,7 +204,7 @@ static void close_section(expansion_t *x, const char *name)
     x->hidden = 0;
 }
 
-/* A section's mark that has a line of its own takes the line with it. */
+/* A section's mark in a line of its own removes the line. */
 static void skip_line_end(expansion_t *x, const char *tag)
 {
     if ((tag == x->start || tag[-1] == '\n') && *x->at == '\n') {
@@ -210,7 +213,7 @@ static void skip_line_end(expansion_t *x, const char *tag)
     }
 }
 
-/* x->at stands at two braces. */
+/* x->at is at two braces. */
 static void expand_tag(expansion_t *x)
 {
     const char *tag = x->at;

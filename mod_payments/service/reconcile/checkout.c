@@ -5,7 +5,7 @@
 #include "service/failures.h"
 #include "service/reconcile/parts.h"
 
-#define ASKED_FOR apr_time_from_sec(7 * 24 * 3600) /* how long a closed one is asked about */
+#define ASKED_FOR apr_time_from_sec(7 * 24 * 3600) /* how long a closed one is queried */
 
 int pay_reconcile_is_checkout(const pay_charge_t *charge)
 {
@@ -13,8 +13,8 @@ int pay_reconcile_is_checkout(const pay_charge_t *charge)
            && (charge->state != PAY_CHARGE_PENDING || charge->checkout->step != PAY_CHECKOUT_SENT);
 }
 
-/* Not paid in time: abandoned, which its shop is told; live, its acquirer is asked all the same, at
- * due_at. */
+/* Not paid in time: abandons it, and an event goes to its shop; in Live Mode its acquirer is still
+ * queried, at due_at. */
 static int abandon(const pay_reconcile_row_t *row, apr_time_t now, apr_time_t due_at)
 {
     const pay_charge_t *charge = row->charge;
@@ -43,7 +43,7 @@ static int abandon(const pay_reconcile_row_t *row, apr_time_t now, apr_time_t du
     return changed;
 }
 
-/* An answer about a checkout, or that there was none; 1: it was decided by it. */
+/* Stores an answer about a checkout, or its absence; returns 1 if that decided it. */
 static int store(const pay_reconcile_row_t *row, const pay_reconcile_finding_t *finding)
 {
     const pay_reconcile_subject_t subject = pay_reconcile_subject(row);
@@ -73,8 +73,8 @@ static int store(const pay_reconcile_row_t *row, const pay_reconcile_finding_t *
     return 1;
 }
 
-/* That it does not know the checkout is not believed while its clock and ours are apart; once, by
- * the boot clock, every time at which a closed one is asked about is over it is. */
+/* A report that it does not know the checkout is not believed while its clock and ours differ; it
+ * is believed once all times for queries of a closed one are over, by the boot clock. */
 static int is_answer(const pay_reconcile_finding_t *finding, const pay_charge_t *charge)
 {
     apr_interval_time_t age;
@@ -84,9 +84,9 @@ static int is_answer(const pay_reconcile_finding_t *finding, const pay_charge_t 
                && age > PAY_CHECKOUT_LIFETIME_MAX + ASKED_FOR);
 }
 
-/* That it was not paid yet is how every checkout begins: a person is asked only where the acquirer
- * is not configured, has something else under its name, or has not answered for as long as closed
- * ones are asked about. */
+/* "Not paid yet" is how every checkout begins: a person must look only if the acquirer is not
+ * configured, has something else under its name, or has not answered for as long as closed ones are
+ * queried. */
 static pay_held_t held_of(const pay_reconcile_row_t *row, const pay_reconcile_finding_t *finding,
                           apr_time_t now)
 {
@@ -100,7 +100,7 @@ static pay_held_t held_of(const pay_reconcile_row_t *row, const pay_reconcile_fi
     if (finding->news.different || (charge->held == PAY_HELD_DIFFERENT && !answered)) {
         return PAY_HELD_DIFFERENT;
     }
-    /* One that is doubted says no less, as long as the boot clock will end the questions. */
+    /* A doubted report is as good as another, because the boot clock will end the queries. */
     if (charge->state != PAY_CHARGE_PENDING && !answered
         && !(finding->news.doubted && pay_moment_age(&age, &charge->opened))
         && pay_reconcile_next_late(now, charge->updated_at) == 0) {
@@ -109,7 +109,7 @@ static pay_held_t held_of(const pay_reconcile_row_t *row, const pay_reconcile_fi
     return PAY_NOT_HELD;
 }
 
-/* As for any row whose acquirer was asked and did not say what became of it. */
+/* As for any row whose acquirer was queried without an outcome. */
 static apr_time_t next_try(const pay_reconcile_row_t *row, const pay_reconcile_finding_t *finding,
                            apr_time_t now)
 {
@@ -119,8 +119,8 @@ static apr_time_t next_try(const pay_reconcile_row_t *row, const pay_reconcile_f
                               pay_reconcile_next(now, subject.created_at, subject.attempts), now);
 }
 
-/* The next question about one that was closed at `closed_at`; 0: it is over. Only answers use up
- * the times at which it is asked about. */
+/* Returns the next query for one that was closed at `closed_at`; 0: no more. Only answers use up
+ * the scheduled times. */
 static apr_time_t next_closed(const pay_reconcile_row_t *row,
                               const pay_reconcile_finding_t *finding, apr_time_t closed_at,
                               apr_time_t now)
@@ -131,7 +131,7 @@ static apr_time_t next_closed(const pay_reconcile_row_t *row,
     return next_try(row, finding, now);
 }
 
-/* One that is open is asked about when its time is over, at the latest. */
+/* An open one is queried when its time is over, at the latest. */
 static apr_time_t next_open(const pay_reconcile_row_t *row, const pay_reconcile_finding_t *finding,
                             apr_time_t now)
 {
@@ -173,12 +173,12 @@ int pay_reconcile_checkout(const pay_reconcile_row_t *row)
         finding.due_at = is_open ? next_open(row, &finding, now)
                                  : next_closed(row, &finding, charge->updated_at, now);
     } else if (!is_open && finding.outcome.kind == PAY_OUTCOME_DECLINED
-               && pay_charge_has_refunds(charge)) { /* it was paid, whatever is said */
+               && pay_charge_has_refunds(charge)) { /* it was paid, whatever is reported */
         finding.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_UNKNOWN, .held = PAY_HELD_DIFFERENT};
         finding.due_at = next_try(row, &finding, now);
     } else if (!is_open && finding.outcome.kind == PAY_OUTCOME_DECLINED) {
         finding.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_UNKNOWN};
-        finding.due_at = 0; /* it stays closed, and nobody asks any more */
+        finding.due_at = 0; /* it stays closed, and queries end */
     }
     if (pay_checkout_token_draw(&finding.outcome, charge, row->pool)) {
         return 0; /* it is due again when the lease is over */

@@ -16,7 +16,7 @@ struct pay_reconcile_desk_t {
     const apr_array_header_t *services;
     apr_pool_t *pool; /* unmanaged, with an allocator that threads may share */
     apr_pool_t *owner;
-    pthread_mutex_t mutex; /* of all below */
+    pthread_mutex_t mutex; /* of everything below */
     pthread_cond_t work;
     pthread_cond_t rest; /* nothing is running any more */
     pay_reconcile_lanes_t lanes;
@@ -40,9 +40,9 @@ static int run(pay_reconcile_desk_t *desk, pay_reconcile_item_t *item)
 static void *work(void *baton);
 
 /*
- * One more thread looks for work; each one that finds some calls the next. APR's thread pool would
- * not do: it counts on a thread that was called and has not come yet, and a row that is left to
- * such a thread waits for the one before it.
+ * Wakes one more thread to look for work; each one that finds some wakes the next. APR's thread
+ * pool would not do: it counts on a thread that was woken and has not come yet, and a row that is
+ * left to such a thread waits for the one before it.
  */
 static void stir(pay_reconcile_desk_t *desk)
 {
@@ -98,7 +98,7 @@ static void *work(void *baton)
     return NULL;
 }
 
-/* Takes one batch; *taken rows were due. */
+/* Takes one batch; *taken is the number of due rows. */
 static apr_status_t take(int *taken, pay_reconcile_desk_t *desk, apr_uint32_t **accounts,
                          apr_pool_t *p)
 {
@@ -136,7 +136,7 @@ static apr_status_t take(int *taken, pay_reconcile_desk_t *desk, apr_uint32_t **
                                              .refund = due->refund,
                                              .answer = &items[i].answer};
         pay_reconcile_place(&items[i].row, desk->services, *accounts, now + lease);
-        /* The last one may take the batch with it. */
+        /* The last one may free the batch. */
         pay_reconcile_lanes_add(&desk->lanes, &items[i]);
     }
     stir(desk);
@@ -155,7 +155,7 @@ apr_status_t pay_reconcile_round(int *settled, pay_reconcile_desk_t *desk, apr_p
         rv = take(&taken, desk, &accounts, p);
     }
     pthread_mutex_lock(&desk->mutex);
-    stir(desk); /* for what had to wait, too */
+    stir(desk); /* for rows that had to wait, too */
     *settled = desk->settled;
     desk->settled = 0;
     pthread_mutex_unlock(&desk->mutex);
@@ -168,10 +168,10 @@ static apr_status_t close_desk(void *baton)
     return APR_SUCCESS;
 }
 
-/* 1: nothing is running any more. */
+/* Returns 1 if nothing is running any more. */
 static int come_to_rest(pay_reconcile_desk_t *desk, apr_interval_time_t patience)
 {
-    /* Both are cut to whole milliseconds: one more, or it would end early. */
+    /* Both are cut to whole milliseconds: add one, or it would end early. */
     const apr_int64_t until_ms = pay_clock_ms() + apr_time_as_msec(patience) + 1;
     int waits = 1;
 

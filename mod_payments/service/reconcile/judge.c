@@ -41,7 +41,7 @@ pay_reconcile_subject_t pay_reconcile_subject(const pay_reconcile_row_t *row)
 }
 
 /*
- * 1: the refund that the acquirer calls by this name is another one than the row's: made here, or
+ * Returns 1 if the refund with this name at the acquirer is not the row's: it was made here, or
  * fetched before the row's was made.
  */
 static int is_another(const pay_reconcile_row_t *row, const char *name)
@@ -59,7 +59,7 @@ static int is_another(const pay_reconcile_row_t *row, const char *name)
            && other->seq < row->refund->seq;
 }
 
-/* An acquirer that drops notes drops the tag too: what is like the refund and unknown may be it. */
+/* An acquirer that drops notes drops the tag too: a similar unknown refund may be it. */
 static void compare_similar(pay_reconcile_finding_t *finding, const pay_reconcile_row_t *row)
 {
     const apr_array_header_t *similar = finding->news.similar;
@@ -90,7 +90,7 @@ void pay_reconcile_ask(pay_reconcile_finding_t *out, const pay_reconcile_row_t *
                               pay_service_asked(row->store, row->charge, row->pool), late,
                               row->pool);
     if (out->news.trouble != PAYMENTS_NO_TROUBLE) {
-        out->news.absent = 0; /* nobody whose key is refused is told what there is */
+        out->news.absent = 0; /* if our key is refused, the acquirer reveals nothing */
     }
     row->answer->answered = out->news.present || out->news.absent || out->news.doubted ? 1 : -1;
     compare_similar(out, row);
@@ -128,8 +128,8 @@ apr_interval_time_t pay_reconcile_absent_for(const pay_reconcile_row_t *row,
     return age < wanted ? wanted - age : 0;
 }
 
-/* Since when the acquirer has said that there is none; an answer that says nothing changes nothing.
- */
+/* Notes since when the acquirer has reported absence; an answer without a report changes
+ * nothing. */
 static void note_absence(pay_outcome_t *outcome, const pay_acquirer_news_t *news,
                          const pay_reconcile_subject_t *subject, apr_time_t now)
 {
@@ -168,7 +168,7 @@ void pay_reconcile_judge(pay_reconcile_finding_t *finding, const pay_reconcile_r
         return;
     }
     note_absence(outcome, &finding->news, &subject, now);
-    /* One answer is never enough: what was sent may still be on its way. */
+    /* One answer is never enough: the request may still be on its way. */
     left = pay_reconcile_absent_for(row, &subject.absent_from);
     if (finding->news.absent && left == 0) {
         *outcome = (pay_outcome_t){.kind = PAY_OUTCOME_DECLINED,

@@ -6,20 +6,21 @@
 
 #include <stdatomic.h>
 
-#define PROBE_WAIT_MS 1000 /* between two questions to an acquirer that is out of order */
+#define PROBE_WAIT_MS 1000 /* between two queries to an acquirer that is out of order */
 
 typedef struct pay_reconcile_lane_t {
-    const pay_acquirer_t *acquirer; /* NULL: of those that have none */
+    const pay_acquirer_t *acquirer; /* NULL: of rows without one */
     pay_reconcile_item_t *first, **last;
     int queued, running;
-    int unanswered;                /* questions in a row */
+    int unanswered;                /* queries in a row */
     int is_back;                   /* it is out of order, and has answered since */
-    apr_int64_t rest_until_ms;     /* boot clock: while it is out of order it is not asked before */
-    apr_int64_t patience_until_ms; /* it is not asked before at all */
+    apr_int64_t rest_until_ms;     /* boot clock: while it is out of order it is not queried
+                                    * before */
+    apr_int64_t patience_until_ms; /* it is not queried before at all */
     struct pay_reconcile_lane_t *next;
 } lane_t;
 
-/* Rows at their acquirers, of all desks of this process. */
+/* Rows at their acquirers, of all dispatchers of this process. */
 static _Atomic int under_way;
 
 /* However many acquirers are stuck, there is something left for the next one. */
@@ -70,7 +71,7 @@ static void drop_late(pay_reconcile_lanes_t *lanes, lane_t *lane, apr_time_t now
     }
 }
 
-/* It asked for patience: a question of this process, or a payment of any. */
+/* It asked us to wait: in answer to a query of this process, or to a payment of any. */
 static int is_patient(const lane_t *lane, apr_int64_t now_ms)
 {
     return now_ms < lane->patience_until_ms
@@ -78,7 +79,7 @@ static int is_patient(const lane_t *lane, apr_int64_t now_ms)
                && pay_breaker_held_ms(lane->acquirer->breaker) > 0);
 }
 
-/* Only payments close a breaker: what is known of questions is known here. */
+/* Only payments close a breaker: the state of queries is kept here. */
 static int may_ask(lane_t *lane)
 {
     const apr_int64_t now_ms = pay_time_boot_ms();

@@ -8,16 +8,16 @@
 #define REFUSED_AGAIN_AFTER apr_time_from_sec(60)
 #define ASK_AFTER apr_time_from_sec(1)
 
-/* That its acquirer has it, unpaid, is all that most of them ever come to: asked about as one that
- * was closed (service/reconcile/checkout.c). */
+/* Most of them only ever get the report that the acquirer has it, unpaid: they are queried like
+ * closed ones (service/reconcile/checkout.c). */
 static int is_unpaid_checkout(const pay_reconcile_row_t *row, const pay_acquirer_news_t *news)
 {
     return news->present && !row->refund && row->charge->kind == PAY_CHARGE_CHECKOUT;
 }
 
 /*
- * What an answer means that approves nothing: when to ask again, and whether a person should look.
- * Only an acquirer that says that there is none, or that it was declined, ends a question.
+ * Judges an answer that approves nothing: when to query again, and whether a person must look. Only
+ * a report that it is absent, or was declined, ends the queries.
  */
 static void judge_late(pay_reconcile_finding_t *finding, const pay_reconcile_row_t *row)
 {
@@ -43,7 +43,7 @@ static void judge_late(pay_reconcile_finding_t *finding, const pay_reconcile_row
     }
 }
 
-/* 1: it was stored, and *out is the row as it is now (NULL allowed). */
+/* Returns 1 if it was stored, and sets *out to the row as it is now (NULL allowed). */
 static int step(pay_charge_t **out, const pay_reconcile_row_t *row, const pay_late_step_t *what)
 {
     const pay_reconcile_subject_t subject = pay_reconcile_subject(row);
@@ -80,7 +80,7 @@ static void hold(const pay_reconcile_row_t *row, const pay_outcome_t *approval)
     (void)step(NULL, row, &what);
 }
 
-/* What is known now of the refund under way. */
+/* Stores what is known of the refund under way. */
 static void follow(const pay_reconcile_row_t *row, const pay_reconcile_finding_t *finding)
 {
     const apr_time_t now = pay_time_now(), sent_at = row->charge->absent_since;
@@ -103,7 +103,7 @@ static void follow(const pay_reconcile_row_t *row, const pay_reconcile_finding_t
         return;
     }
     if (finding->news.absent && !pay_moment_age(&age, &row->charge->absent_from)) {
-        what.sent_at = sent_at; /* the machine was started since: counted anew */
+        what.sent_at = sent_at; /* the machine was restarted since: time is counted again */
         what.sent = pay_moment_now();
     }
     what.held = pay_reconcile_held(finding, row, sent_at);
@@ -144,7 +144,7 @@ static void send_now(const pay_reconcile_row_t *row, pay_acquiring_t *acquiring,
     follow(row, &finding);
 }
 
-/* Later: as long as no place is to be had, or nothing of Live Mode is sent, the row does not say
+/* Postpones it: as long as there is no place, or nothing of Live Mode is sent, the row does not say
  * that anything was sent. */
 static void refund_later(const pay_reconcile_row_t *row)
 {
@@ -157,8 +157,8 @@ static void refund_later(const pay_reconcile_row_t *row)
 }
 
 /*
- * Gives the whole of a late approval back. The place is taken first: once the row says that the
- * refund may have been sent it is asked about by its tag, and never sent again.
+ * Refunds all of a late approval. The place is taken first: once the row says that the refund may
+ * have been sent, it is queried by its tag, and never sent again.
  */
 static void refund(const pay_reconcile_row_t *row, const pay_outcome_t *approval)
 {
@@ -222,7 +222,7 @@ int pay_reconcile_charge_late(const pay_reconcile_row_t *row)
     case PAY_LATE_FOUND:
     case PAY_LATE_REFUNDED:
     case PAY_LATE_COUNT:
-        (void)step(NULL, row, &over); /* nothing is left to ask */
+        (void)step(NULL, row, &over); /* there is nothing left to query */
         break;
     }
     return 0;

@@ -26,14 +26,14 @@ apr_status_t pay_reconcile_accounts(apr_uint32_t **out, pay_store_t *store,
         }
         rv = pay_store_account_get(&account, store, service->account_name, p);
         if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
-            return rv; /* what cannot be told is not an acquirer that is missing */
+            return rv; /* an unknown account does not mean a missing acquirer */
         }
         (*out)[i] = rv == APR_SUCCESS ? account->number : NO_ACCOUNT;
     }
     return APR_SUCCESS;
 }
 
-/* Live acquirers belong to one account; Test Mode's may be asked by whoever has them. */
+/* Live acquirers belong to one account; Test Mode's may be queried by any service that has them. */
 static const pay_acquirer_t *acquirer_of(const pay_service_t *service, apr_uint32_t account,
                                          const pay_scope_t *scope, const char *name)
 {
@@ -133,7 +133,7 @@ int pay_reconcile_row(const pay_reconcile_row_t *row)
     return pay_reconcile_charge(row);
 }
 
-/* What a step learnt of an acquirer. */
+/* The result of a step for an acquirer. */
 typedef struct asked_t {
     const pay_acquirer_t *acquirer;
     pay_reconcile_answer_t answer; /* the last one */
@@ -155,8 +155,8 @@ static asked_t *asked_of(apr_array_header_t *asked, const pay_acquirer_t *acquir
     return one;
 }
 
-/* Past its lease another process may ask about a row: it is its own. One that is out of order is
- * asked again only when it answers, and one that asks for patience by another step. */
+/* After its lease another process may query a row: it counts by itself. An acquirer that is out of
+ * order is queried again only after it answered, and one that asked us to wait in another step. */
 static int may_begin(const pay_reconcile_row_t *row)
 {
     return pay_time_now() < row->begin_before && row->answer->patience == 0

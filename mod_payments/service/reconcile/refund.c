@@ -4,10 +4,10 @@
 #include "service/reconcile/parts.h"
 
 #define SEND_AGAIN_AFTER apr_time_from_sec(60)
-#define HELD_AGAIN_AFTER apr_time_from_sec(5) /* in a store that was put back */
+#define HELD_AGAIN_AFTER apr_time_from_sec(5) /* in a store that was restored */
 #define ASK_AFTER apr_time_from_sec(1)
 
-/* Stores what was found. 1: it is decided. */
+/* Stores the finding. Returns 1 if it is decided. */
 static int resolve(const pay_reconcile_finding_t *finding, const pay_reconcile_row_t *row)
 {
     const pay_reconcile_subject_t subject = pay_reconcile_subject(row);
@@ -44,13 +44,14 @@ int pay_reconcile_refund(const pay_reconcile_row_t *row)
 
     pay_reconcile_ask(&finding, row, 0);
     if (row->refund->import_number != 0) {
-        finding.news.absent = 0; /* its acquirer listed it: that it has none now decides nothing */
+        finding.news.absent = 0; /* its acquirer listed it: a report of absence now decides
+                                  * nothing */
     }
     pay_reconcile_judge(&finding, row);
     return resolve(&finding, row);
 }
 
-/* Nothing was sent, and nothing is known of it: it waits on. */
+/* Nothing was sent, and nothing is known of it: it goes on waiting. */
 static int wait_for(const pay_reconcile_row_t *row, pay_held_t held, apr_interval_time_t wait)
 {
     pay_reconcile_finding_t finding = {.outcome = {.kind = PAY_OUTCOME_UNKNOWN}};
@@ -108,8 +109,8 @@ static int send_now(const pay_reconcile_row_t *row, pay_acquiring_t *acquiring)
 }
 
 /*
- * It was sent already if this store is a copy of one that went on. 1: its acquirer says that it has
- * none, so that it may be sent; else what became of the row is in *settled.
+ * It was already sent if this store is a copy of one that went on. Returns 1 if its acquirer
+ * reports absence, so that it may be sent; else *settled is the result of the row.
  */
 static int ask_first(int *settled, const pay_reconcile_row_t *row)
 {
@@ -131,7 +132,7 @@ static int ask_first(int *settled, const pay_reconcile_row_t *row)
     return 0;
 }
 
-/* It is claimed, and sent. */
+/* Claims it, and sends it. */
 static int claim_and_send(const pay_reconcile_row_t *row)
 {
     const pay_refund_t *refund = row->refund;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* When an acquirer is asked again (docs/live-mode.md). */
+/* When an acquirer is queried again (docs/live-mode.md). */
 
 #include "service/reconcile/reconcile.h"
 

@@ -7,13 +7,13 @@
 #define BUFFER_SIZE (64 * 1024)
 #define END_OF_FILE (-1)
 
-/* What the splitter looks for between two objects. */
+/* The state of the splitter between two objects. */
 typedef enum place_t {
     AT_START,
     AT_FIRST,   /* in an array, after its bracket: an object or the array's end */
     AT_ELEMENT, /* in an array, after a comma: an object */
     AT_COMMA,   /* in an array, after an object: a comma or the array's end */
-    AT_LINE,    /* one a line, where a line begins */
+    AT_LINE,    /* one a line, at the start of a line */
     AT_LINE_END /* one a line, after an object: the line's end */
 } place_t;
 
@@ -21,7 +21,7 @@ struct pay_record_file_t {
     apr_file_t *file;
     apr_pool_t *pool;
     const char *fault;
-    apr_status_t failed; /* of a read: what next returns then */
+    apr_status_t failed; /* of a read: the next result */
     place_t place;
     apr_uint64_t line;
     apr_size_t at; /* next byte of the buffer */
@@ -74,7 +74,7 @@ const char *pay_record_file_fault(const pay_record_file_t *file)
     return file->fault;
 }
 
-/* The next byte, or END_OF_FILE, also when reading failed (file->failed is set then). */
+/* Returns the next byte, or END_OF_FILE, also if reading failed (file->failed is set then). */
 static int next_byte(pay_record_file_t *file)
 {
     apr_size_t got = BUFFER_SIZE;
@@ -153,7 +153,10 @@ static apr_status_t copy_object(pay_record_t *out, pay_record_file_t *file)
     return APR_SUCCESS;
 }
 
-/* The next byte that is no blank; passing a line's end allows the next object of one a line. */
+/*
+ * Returns the next byte that is not blank; passing a line's end allows the next object of one a
+ * line.
+ */
 static int next_token(pay_record_file_t *file)
 {
     int c;
@@ -179,7 +182,7 @@ static apr_status_t end_array(pay_record_file_t *file)
     return file->failed != APR_SUCCESS ? file->failed : APR_EOF;
 }
 
-/* What may stand at the file's start; from then on the place tells. */
+/* Accepts the file's first byte; later bytes depend on the place. */
 static apr_status_t start(pay_record_t *out, pay_record_file_t *file, int c)
 {
     if (c == '{') {

@@ -17,16 +17,16 @@
 
 /*
  * Charges wait while a batch is written, so its size follows the time that the last one took: it
- * shrinks when the disk is slow, or when others wait for their turn too.
+ * shrinks when the disk is slow, or when others wait for the writer lock too.
  */
-#define RENEW_MS (20 * 1000) /* well below what an import holds its scope for */
+#define RENEW_MS (20 * 1000) /* well below the time for which an import holds its scope */
 #define BATCH_FIRST 250
 #define BATCH_MIN 50
 #define BATCH_MAX PAY_STORE_ROWS_MAX
 #define BATCH_SHORT_MS 4
 #define BATCH_LONG_MS 10
 #define PAUSE_MS_MAX 50
-#define BUSY_TRIES_MAX 30 /* each waits for a turn as long as the store's options say */
+#define BUSY_TRIES_MAX 30 /* each waits for the writer lock as long as the store's options say */
 
 typedef struct run_t {
     pay_import_result_t *result;
@@ -42,7 +42,7 @@ typedef struct run_t {
 
 typedef struct batch_t {
     apr_array_header_t *refunds; /* of pay_refund_t * */
-    apr_array_header_t *lines;   /* of apr_uint64_t, beside them */
+    apr_array_header_t *lines;   /* of apr_uint64_t, parallel to them */
     apr_uint64_t known;          /* records of refunds that were made here: they are left out */
     apr_pool_t *pool;            /* cleared with each batch */
 } batch_t;
@@ -53,7 +53,7 @@ static apr_status_t fault_at(const run_t *run, apr_uint64_t line, const char *wh
     return APR_EINVAL;
 }
 
-/* All fields at fault in one sentence. */
+/* Returns all fields at fault in one sentence. */
 static const char *problem_text(const pay_problem_t *problem, apr_pool_t *p)
 {
     const pay_field_error_t *field;
@@ -105,7 +105,7 @@ static apr_status_t read_refund(pay_refund_t **out, apr_uint64_t *line, const ru
     return APR_SUCCESS;
 }
 
-/* Pass 1: all of the file is read and judged, and its records are counted. */
+/* Pass 1: reads and judges the whole file, and counts its records. */
 static apr_status_t judge(run_t *run)
 {
     pay_refund_t *refund;
@@ -128,9 +128,9 @@ static apr_status_t judge(run_t *run)
 }
 
 /*
- * An acquirer's books hold the refunds that were made here, too, under its own names. *known 1: it
- * is one of those. What the record calls its charge is the acquirer's text, and stays so until the
- * store finds a charge of that name.
+ * An acquirer's books contain the refunds that were made here, too, under its own names. *known is
+ * 1 for one of those. The record's name of its charge is the acquirer's text, and stays so until
+ * the store finds a charge of that name.
  */
 static apr_status_t recognise(int *known, pay_refund_t *refund, const run_t *run, apr_pool_t *p)
 {
@@ -156,13 +156,13 @@ static apr_status_t recognise(int *known, pay_refund_t *refund, const run_t *run
     rv =
         pay_store_charge_find_acquirer(&charge, run->store, run->scope, refund->acquirer_charge, p);
     if (rv == APR_SUCCESS) {
-        /* What was approved late was given back: neither is in any total. */
+        /* A late approval was refunded: neither is in any total. */
         *known = charge->state == PAY_CHARGE_FAILED;
     }
     return rv == APR_NOTFOUND ? APR_SUCCESS : rv;
 }
 
-/* Up to `size` records; APR_EOF when the file ended, with the last records in the batch. */
+/* Reads up to `size` records; APR_EOF if the file ended, with the last records in the batch. */
 static apr_status_t fill(batch_t *batch, int size, const run_t *run)
 {
     pay_refund_t *refund;
@@ -194,7 +194,7 @@ static apr_status_t write_batch(pay_import_t *import, const batch_t *batch, cons
     int tries = 0, at = 0;
     apr_status_t rv;
 
-    /* Nothing was done when there was no turn to write, so it may be asked for again. */
+    /* Without the writer lock nothing was done, so it may be tried again. */
     do {
         rv = pay_store_import_rows(import, &at, run->store, batch->refunds, batch->pool);
     } while (rv == PAY_STORE_EBUSY && ++tries < BUSY_TRIES_MAX);
@@ -221,9 +221,9 @@ static int next_size(int size, int alone, apr_int64_t took_ms)
 }
 
 /*
- * Where charges are made meanwhile, whose commits are many and short, LMDB's lock would change
- * hands after each one of them and let the next of them wait for a whole batch: a pause lets all
- * that wait go first. `seen` is what the store held at the last look. 1 when nobody was there.
+ * If charges are made meanwhile, whose commits are many and short, LMDB's lock would change hands
+ * after each one of them and make the next of them wait for a whole batch: a pause lets all waiting
+ * ones go first. `seen` is the store's state at the last look. Returns 1 if nobody was waiting.
  */
 static int make_way(pay_store_stat_t *seen, apr_int64_t took_ms, const run_t *run, apr_pool_t *p)
 {
@@ -261,7 +261,7 @@ static apr_status_t write_all(pay_import_t *import, const run_t *run)
             return filled;
         }
         began_ms = pay_time_boot_ms();
-        if (batch.refunds->nelts || began_ms - wrote_ms > RENEW_MS) { /* others see it go on */
+        if (batch.refunds->nelts || began_ms - wrote_ms > RENEW_MS) { /* others see its progress */
             wrote_ms = began_ms;
             rv = write_batch(import, &batch, run);
             if (rv != APR_SUCCESS) {
@@ -285,7 +285,7 @@ static apr_status_t write_all(pay_import_t *import, const run_t *run)
     return APR_SUCCESS;
 }
 
-/* The charges that the failed import counted on get their amounts back now, not with the next. */
+/* Charges that the failed import counted on get their amounts back now, not with the next one. */
 static void take_back(pay_import_t *import, const run_t *run)
 {
     int tries = 0;
@@ -335,7 +335,7 @@ static apr_status_t import_file(const run_t *run)
     return APR_SUCCESS;
 }
 
-/* A failure that is not of the file's content. */
+/* Describes a failure that is not one of the file's content. */
 static const char *failure_text(apr_status_t rv, apr_pool_t *p)
 {
     const char *text = pay_store_status_text(rv);
@@ -381,7 +381,7 @@ apr_status_t pay_refund_import(pay_import_result_t *out, const pay_service_t *se
     return rv;
 }
 
-/* ---- what an acquirer's books have */
+/* ---- an acquirer's books */
 
 const pay_problem_t *pay_refund_attach(pay_refund_t **out, pay_charge_t **charge,
                                        pay_refund_link_t *verdict, const pay_service_t *service,

@@ -15,16 +15,16 @@
 #define TAG_BITS 120 /* PAY_TAG_LEN characters */
 #define ASK_AGAIN_AFTER apr_time_from_sec(1)
 
-/* What one request to refund is worked on with. */
+/* The state of one refund request. */
 typedef struct counter_t {
     pay_service_t *service;
     const pay_caller_t *caller;
     const pay_refund_request_t *request;
     apr_pool_t *pool;
     pay_charge_t *charge;           /* NULL: there is none, or it cannot be read */
-    apr_status_t found;             /* what the store said of the charge */
-    pay_money_t money;              /* amount_minor 0: all that is left */
-    const pay_acquirer_t *acquirer; /* that it was sent through; NULL: the server's to find */
+    apr_status_t found;             /* the store's status for the charge */
+    pay_money_t money;              /* amount_minor 0: the whole remainder */
+    const pay_acquirer_t *acquirer; /* that it was sent through; NULL: the server finds it */
     const pay_idempotency_t *use;   /* NULL: no Idempotency-Key was given */
 } counter_t;
 
@@ -37,7 +37,7 @@ static void judge_note(pay_problem_t **faults, const char *field, const char *no
     }
 }
 
-/* In the charge's currency, or where there is no charge for what no currency allows. */
+/* In the charge's currency, or, if there is no charge, by the limits of every currency. */
 static void judge_amount(pay_problem_t **faults, counter_t *c)
 {
     const char *currency = c->charge ? c->charge->money.currency : NULL;
@@ -53,9 +53,9 @@ static void judge_amount(pay_problem_t **faults, counter_t *c)
 }
 
 /*
- * The request's form, all faults at once: before what is kept of it, so that one body has one
- * answer, with a key and without. That there is no such charge is not told here, nor that it cannot
- * be read: what is kept of the request does not depend on it.
+ * Judges the request's form, all faults at once, before the idempotency record: so that one body
+ * has one answer, with a key and without. A missing or unreadable charge is not reported here: the
+ * idempotency record does not depend on it.
  */
 static const pay_problem_t *judge_form(counter_t *c)
 {
@@ -81,7 +81,7 @@ static int is_deferred(const counter_t *c)
     return c->service->deferred && c->caller->scope.mode == PAY_LIVE;
 }
 
-/* What is judged anew at every request that was not answered before. */
+/* Judged again at every request that was not answered before. */
 static const pay_problem_t *judge(counter_t *c)
 {
     pay_mode_t mode = c->caller->scope.mode;
@@ -105,7 +105,7 @@ static const pay_problem_t *judge(counter_t *c)
     return NULL;
 }
 
-/* The amount in its one form: 10, 10.0 and 1e1 are the same request. */
+/* The amount in normal form: 10, 10.0 and 1e1 are the same request. */
 static const pay_problem_t *use_of(const pay_idempotency_t **out, const counter_t *c)
 {
     const pay_refund_request_t *request = c->request;
@@ -203,7 +203,7 @@ static const pay_problem_t *problem_of_verdict(pay_refund_verdict_t verdict,
     return pay_problem_make(PAY_ERR_INTERNAL, NULL, APR_SUCCESS, p);
 }
 
-/* The answer that the Idempotency-Key stands for. */
+/* Returns the answer stored under the Idempotency-Key. */
 static const pay_problem_t *answer_kept(pay_refund_t **out, int *replayed, const pay_kept_t *kept,
                                         const counter_t *c)
 {
