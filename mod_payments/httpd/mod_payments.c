@@ -57,7 +57,7 @@ static void register_hooks(apr_pool_t *p)
     pay_status_register_hooks(p);
 }
 
-/* Merged always: a virtual host without directives must not share the main server's engine. */
+/* Always merged: a virtual host without directives must not share the main server's engine. */
 module AP_MODULE_DECLARE_DATA __attribute__((visibility("default"))) payments_module = {
     STANDARD20_MODULE_STUFF,
     NULL,

@@ -97,7 +97,7 @@ apr_status_t pay_webhook_make(pay_transfer_t *transfer, const pay_event_t *event
                               const pay_endpoint_t *endpoint, const char *secret,
                               const char *old_secret, apr_time_t now, apr_pool_t *p)
 {
-    /* Has one signature only: receivers that read only this header need no change before the
+    /* This header has room for one signature: receivers that know only it see no change before the
      * overlap ends. */
     const char *plain_secret = old_secret ? old_secret : secret;
     const char *id = pay_event_id(event, p);

@@ -7,8 +7,8 @@
 #define ANSWER_SIZE_HINT 256
 
 /*
- * The banks that a payer of a transfer can choose. A client asks for them to see whether its keys
- * are good. No connector tells any yet, so that Live Mode has none.
+ * The banks from which a payer of a transfer can choose. Clients request the list to see whether
+ * their keys are valid. No connector has a list of banks yet, so it is empty in Live Mode.
  */
 int pay_api_bank_list(request_rec *r, const pay_call_t *call)
 {

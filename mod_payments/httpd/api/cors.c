@@ -14,11 +14,11 @@
 #define FILTER_NAME "PAYMENTS_CORS"
 #define ALLOW_HEADERS "Authorization, api-key, Content-Type, Accept, Idempotency-Key"
 #define EXPOSE_HEADERS "Request-Id, Retry-After, Idempotent-Replayed, WWW-Authenticate"
-#define MAX_AGE "600" /* seconds; an origin that is taken away is refused by its calls before */
+#define MAX_AGE "600" /* seconds; calls from a removed origin are refused sooner */
 
 /*
- * The methods by which a public key may call `path`, as a list; "" when there is none. *asked is 1
- * when `method` is among them; names of methods are case-sensitive.
+ * Returns the methods by which a public key may call `path`, as a list; "" if there are none.
+ * *asked is 1 if `method` is among them; names of methods are case-sensitive.
  */
 static const char *public_methods(int *asked, const char *path, const char *method, apr_pool_t *p)
 {
@@ -43,7 +43,10 @@ static const char *public_methods(int *asked, const char *path, const char *meth
     return list;
 }
 
-/* The configured origin that is the call's, byte for byte: browsers send just that spelling. */
+/*
+ * Returns the configured origin that matches the call's byte for byte: browsers send exactly that
+ * spelling.
+ */
 static const char *allowed_origin(const request_rec *r, const apr_array_header_t *origins)
 {
     const char *given = apr_table_get(r->headers_in, "Origin");
@@ -96,7 +99,7 @@ int pay_cors_answer(request_rec *r)
     return pay_reply_empty(r, HTTP_NO_CONTENT);
 }
 
-/* The site's own headers of CORS would make two of each, which browsers refuse. */
+/* The site's own CORS headers would make two of each, which browsers refuse. */
 static void forget_headers(request_rec *r)
 {
     static const char *const names[] = {
@@ -135,7 +138,10 @@ static void set_headers(request_rec *r, const pay_call_t *call)
     apr_table_setn(r->headers_out, "Access-Control-Max-Age", MAX_AGE);
 }
 
-/* Behind mod_headers, ahead of what writes the headers: one place for answers of every kind. */
+/*
+ * After mod_headers, ahead of the filter that writes the headers: one place for answers of every
+ * kind.
+ */
 static apr_status_t cors_filter(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     ap_filter_t *next = f->next;
@@ -154,7 +160,7 @@ static void insert_filter(request_rec *r)
     }
 }
 
-/* Behind the claim, ahead of all that can refuse a call. */
+/* After the claim, ahead of everything that can refuse a call. */
 static int map_to_storage(request_rec *r)
 {
     if (pay_call_is_claimed(r) && !pay_call_get(r)->shows_error) {

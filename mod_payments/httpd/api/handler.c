@@ -28,7 +28,7 @@ static int may_call(const request_rec *r, const pay_route_t *route, const pay_ca
     if (call->key->kind == PAY_KEY_PUBLIC) {
         return route->public_too;
     }
-    return !apr_table_get(r->headers_in, "Origin"); /* a secret key has no business in a browser */
+    return !apr_table_get(r->headers_in, "Origin"); /* a secret key must not be used in a browser */
 }
 
 static const pay_problem_t *read_idempotency_key(request_rec *r, pay_call_t *call)

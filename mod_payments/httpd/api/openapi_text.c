@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/api/openapi_text.h"
 
-/* Made of docs/openapi.json by the Makefile. */
+/* Generated from docs/openapi.json by the Makefile. */
 static const unsigned char text[] = {
 #include "httpd/api/openapi_text.inc"
 };

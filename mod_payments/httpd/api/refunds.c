@@ -7,7 +7,7 @@
 
 #define RECORD_SIZE_HINT 1024
 
-/* A refund list on its way: one chunk of it in memory at a time. */
+/* A refund list while it is sent: one chunk of it in memory at a time. */
 typedef struct list_t {
     pay_stream_t stream; /* must be the first member */
     const pay_call_t *call;
@@ -47,13 +47,13 @@ static int create(request_rec *r, const pay_call_t *call, int partial)
     apr_table_setn(r->subprocess_env, "PAYMENTS_REFERENCE", request->reference);
     problem = pay_refund_create(&refund, &replayed, call->service, &caller, request, r->pool);
     if (replayed) {
-        pay_reply_mark_replayed(r); /* refusals are given again too */
+        pay_reply_mark_replayed(r); /* refusals are repeated too */
     }
     if (problem) {
         return pay_reply_problem(r, problem);
     }
     w = pay_writer_make(RECORD_SIZE_HINT, r->pool);
-    /* The first answer too: the acquirer may have taken the refund back before it is written. */
+    /* The first answer too: the acquirer may have reversed the refund before it is written. */
     pay_refund_answer_to_json(w, refund);
     return pay_reply_json(r, HTTP_OK, w);
 }

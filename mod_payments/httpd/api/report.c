@@ -14,13 +14,13 @@
 #define BATCH 200 /* transactions of one read transaction of the store */
 #define SIZE_HINT (64 * 1024)
 
-/* ---- all of a time, oldest first */
+/* ---- all of a period, oldest first */
 
 typedef struct report_t {
     pay_stream_t stream; /* must be the first member */
     const pay_call_t *call;
     pay_time_range_t range;
-    pay_charge_t last;         /* createdAt and seq of the last one that was read */
+    pay_charge_t last;         /* createdAt and seq of the last one read */
     const pay_charge_t *after; /* &last, or NULL before the first batch */
 } report_t;
 
@@ -54,8 +54,8 @@ static const pay_problem_t *next_batch(pay_stream_t *stream, apr_bucket_brigade 
 }
 
 /*
- * The array has an end: what is made after the call began does not appear. By the clock, or by the
- * newest transaction where that was made while the clock was ahead.
+ * The array has an end: transactions made after the call began do not appear. The end is by the
+ * clock, or by the newest transaction if that was made while the clock was ahead.
  */
 static const pay_problem_t *set_end(report_t *report, apr_pool_t *p)
 {
@@ -91,9 +91,9 @@ int pay_api_report(request_rec *r, const pay_call_t *call)
     return problem ? pay_reply_problem(r, problem) : pay_stream_send(&report.stream);
 }
 
-/* ---- found, newest first, page by page */
+/* ---- found, newest first, in parts */
 
-/* The words of `status` and `paymentStatus`, and which charges they mean. */
+/* The words of `status` and `paymentStatus`, and the charges that they mean. */
 static const struct {
     const char *name;
     unsigned int words;
@@ -106,7 +106,7 @@ static const struct {
     {"abandoned", 1U << PAY_CHARGE_ABANDONED},
 };
 
-/* 0: it is none of them. */
+/* Returns 0 if it is none of these words. */
 static unsigned int words_of(const char *status)
 {
     apr_size_t i;

@@ -8,9 +8,8 @@
 #include <apr_strings.h>
 #include <string.h>
 
-/* A path that is written in a row fits no pattern (OpenAPI 3.1, 4.8.8.2). Of two patterns that a
- * path fits the first counts: /api/v1/checkout/transaction/verify asks for the reference
- * "transaction". */
+/* A literal path in a row matches no pattern (OpenAPI 3.1, 4.8.8.2). Of two patterns that match a
+ * path the first counts: /api/v1/checkout/transaction/verify means the reference "transaction". */
 static const pay_route_t routes[] = {
     {"tokenized-card-charge", "/api/v1/tokenized-card-charge", M_POST, 0, pay_api_charge_create},
     {"refund", "/api/v1/refund", M_POST, 0, pay_api_refund_create},

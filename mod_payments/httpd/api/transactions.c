@@ -55,7 +55,7 @@ int pay_api_transaction_shown(request_rec *r, const pay_call_t *call)
     return show(r, call, pay_page_root(r));
 }
 
-/* An answer that comes as text, perhaps an earlier one that was kept. */
+/* Sends an answer that is already text, perhaps a stored one. */
 static int reply(request_rec *r, const pay_problem_t *problem, const char *text, int replayed)
 {
     if (replayed) {

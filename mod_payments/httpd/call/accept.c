@@ -11,11 +11,11 @@
 static const char *const offers[OFFERS] = {PAY_MEDIA_JSON, "text/json", "text/plain"};
 
 typedef struct offer_state_t {
-    int precision; /* of the range that decides: 1 any, 2 type, 3 type and subtype; 0: none did */
+    int precision; /* of the deciding range: 1 any, 2 type, 3 type and subtype; 0: none so far */
     int weight;
 } offer_state_t;
 
-/* How precisely the range of `len` bytes names `type`, 0: not at all. */
+/* Returns how precisely the range of `len` bytes matches `type`, 0: not at all. */
 static int precision_of(const char *range, apr_size_t len, const char *type)
 {
     apr_size_t main_len = (apr_size_t)(strchr(type, '/') - type) + 1;
@@ -29,7 +29,7 @@ static int precision_of(const char *range, apr_size_t len, const char *type)
     return len == strlen(type) && !strncasecmp(range, type, len) ? 3 : 0;
 }
 
-/* "0.5" to 500; what is no weight counts as none given, and so as 1. */
+/* Converts "0.5" to 500; an invalid weight counts as absent, and so as 1. */
 static int weight_of(const char *text)
 {
     int weight = 0, unit = 100;
@@ -45,7 +45,7 @@ static int weight_of(const char *text)
     return weight;
 }
 
-/* The end of a list element or parameter: `stop` outside of quotes, or the text's end. */
+/* Returns the end of a list element or parameter: `stop` outside of quotes, or the text's end. */
 static const char *part_end(const char *at, const char *stop)
 {
     int quoted = 0;
@@ -65,7 +65,7 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " \t");
 }
 
-/* The weight among the parameters from `at`, a ';' or the element's end. */
+/* Returns the weight among the parameters from `at`, a ';' or the element's end. */
 static int element_weight(const char *at, const char *end)
 {
     while (at < end && *at == ';') {

@@ -19,15 +19,15 @@
 #define FIRST_SIZE 8192 /* of the buffer for a body of unknown length */
 
 typedef struct body_t {
-    char *text; /* NULL: what is read is dropped */
+    char *text; /* NULL: the body is discarded */
     apr_size_t len;
     apr_size_t size;
     apr_size_t max;   /* reading stops once len is above it */
-    apr_time_t until; /* or pay_clock_us has passed this, 0: no limit but the server's own */
-    int wiped;        /* what httpd read for us is zeroed once it was taken */
+    apr_time_t until; /* or pay_clock_us has passed this, 0: no limit except the server's own */
+    int wiped;        /* httpd's buffers are zeroed after they were copied */
 } body_t;
 
-/* Keeps room for the NUL at the end. */
+/* Always leaves room for the NUL at the end. */
 static void append(body_t *body, const char *data, apr_size_t len, apr_pool_t *p)
 {
     char *larger;
@@ -71,7 +71,7 @@ static apr_status_t take(body_t *body, pay_call_t *call, apr_bucket_brigade *bb,
         }
         append(body, data, len, p);
         if (body->wiped && APR_BUCKET_IS_HEAP(bucket)) {
-            pay_wipe((void *)data, len); /* a part of what the connection read, and ours alone */
+            pay_wipe((void *)data, len); /* a part of the connection's buffer, and ours alone */
         }
     }
     return APR_SUCCESS;
@@ -84,7 +84,7 @@ static apr_size_t part_size(const body_t *body)
     return left < HUGE_STRING_LEN ? left : HUGE_STRING_LEN;
 }
 
-/* To the end of the body or one of the limits of `body`. */
+/* Reads to the end of the body or to one of the limits of `body`. */
 static const pay_problem_t *pull(body_t *body, request_rec *r, pay_call_t *call)
 {
     apr_bucket_brigade *bb;
@@ -115,7 +115,7 @@ static const pay_problem_t *pull(body_t *body, request_rec *r, pay_call_t *call)
     return pay_problem_from_status(status, r->pool);
 }
 
-/* What the Content-Length says, -1 when there is none (chunked, or HTTP/2 without one). */
+/* Returns the Content-Length, -1 if there is none (chunked, or HTTP/2 without one). */
 static apr_off_t stated_length(const request_rec *r)
 {
     const char *text = apr_table_get(r->headers_in, "Content-Length");
@@ -144,11 +144,11 @@ static const pay_problem_t *read_text(body_t *body, request_rec *r, pay_call_t *
     body->size = length >= 0 ? (apr_size_t)length + 1 : FIRST_SIZE;
     body->text = apr_palloc(r->pool, body->size);
     problem = pull(body, r, call);
-    body->text[body->len] = '\0'; /* append() has kept room for it */
+    body->text[body->len] = '\0'; /* append() has left room for it */
     return problem;
 }
 
-/* Asked after reading: an input filter that decodes takes the header away. */
+/* Called after reading: an input filter that decodes removes the header. */
 static int is_encoded(const request_rec *r)
 {
     const char *encoding = apr_table_get(r->headers_in, "Content-Encoding");
@@ -156,7 +156,7 @@ static int is_encoded(const request_rec *r)
     return encoding && *encoding && strcasecmp(encoding, "identity") != 0;
 }
 
-/* The body as a JSON object, or why it is none. */
+/* Returns the body as a JSON object, or why it is not one. */
 static const pay_problem_t *judge_json(const pay_json_t **out, const body_t *body,
                                        const char *content_type, request_rec *r)
 {
@@ -222,7 +222,7 @@ static int are_plain(const pay_fields_t *fields)
     return 1;
 }
 
-/* The body as a form, or why it is none. */
+/* Returns the body as a form, or why it is not one. */
 static const pay_problem_t *judge_fields(pay_fields_t *out, const body_t *body, request_rec *r)
 {
     if (is_encoded(r)) {
@@ -257,7 +257,9 @@ const pay_problem_t *pay_body_read_fields(pay_fields_t *out, request_rec *r)
     return problem;
 }
 
-/* Nobody waits long for what nobody wants: each read gets DISCARD_WAIT of the client's time. */
+/*
+ * Does not wait long for data that nobody needs: each read gets DISCARD_WAIT of the client's time.
+ */
 static const pay_problem_t *pull_soon(body_t *body, request_rec *r, pay_call_t *call)
 {
     apr_socket_t *socket = r->connection->master ? NULL : ap_get_conn_socket(r->connection);
@@ -288,7 +290,7 @@ const pay_problem_t *pay_body_discard(request_rec *r)
         return NULL;
     }
     if (limit > 0 && limit <= DISCARD_MAX) {
-        body.max = (apr_size_t)limit - 1; /* a byte more, and httpd answers 413 by itself */
+        body.max = (apr_size_t)limit - 1; /* with one more byte httpd answers 413 by itself */
     }
     body.until = pay_clock_us() + DISCARD_TIME_MAX;
     if (stated_length(r) <= (apr_off_t)body.max + 1) {

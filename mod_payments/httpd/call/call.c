@@ -48,7 +48,7 @@ const char *pay_call_request_id(request_rec *r)
                               r->connection->log_id ? r->connection->log_id : "0", r->request_time);
         }
     }
-    /* Kept as httpd's own, so that every line about this request in its logs names it. */
+    /* Stored as httpd's own, so that every line about this request in its logs has it. */
     r->log_id = id;
     return id;
 }

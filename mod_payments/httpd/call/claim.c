@@ -13,7 +13,7 @@
 #include <http_protocol.h>
 #include <http_request.h>
 
-/* The URL's own part, also before httpd has decoded it; NULL: it is not ours. */
+/* Returns the URL's own part, also before httpd has decoded it; NULL if it is not ours. */
 static const char *own_part_early(const request_rec *r)
 {
     char *path = apr_pstrdup(r->pool, r->uri);
@@ -32,7 +32,7 @@ int pay_claim_is_ours(request_rec *r)
         return 0;
     }
     if (call && (call->path || call->read)) {
-        return 1; /* decoding has failed in between, where it was only read: an encoded slash */
+        return 1; /* decoding failed in between, when the body was only read: an encoded slash */
     }
     return own_part_early(r) != NULL;
 }
@@ -58,8 +58,8 @@ void pay_claim_forget_error_documents(request_rec *r)
     char **strings, *first;
     apr_size_t i;
 
-    /* httpd makes the table and one text, which all of them share: as many texts as there are
-     * statuses took a twentieth of a charge's time outside the kernel. */
+    /* httpd makes the table, and all statuses share one text: as many texts as there are statuses
+     * took a twentieth of a charge's time outside the kernel. */
     ap_custom_response(r, statuses[0], "x");
     strings = core->response_code_strings;
     first = strings[ap_index_of_response(statuses[0])];
@@ -68,7 +68,7 @@ void pay_claim_forget_error_documents(request_rec *r)
     }
 }
 
-/* The URL looked like ours before it was decoded, and is not: the site's documents count again. */
+/* The URL looked like ours before it was decoded, but is not: the site's documents apply again. */
 static void remember_error_documents(request_rec *r)
 {
     core_request_config *core = ap_get_core_module_config(r->request_config);
@@ -81,7 +81,7 @@ static void remember_error_documents(request_rec *r)
     }
 }
 
-/* Before the URL is decoded, which can fail by itself (an encoded slash). */
+/* Runs before the URL is decoded, which can fail by itself (an encoded slash). */
 static int post_read_request(request_rec *r)
 {
     const char *path;
@@ -103,7 +103,7 @@ static void claim(request_rec *r, const char *path, int page)
 {
     pay_call_make(r)->path = path;
     pay_call_make(r)->is_page = page;
-    apr_table_unset(r->headers_in, "Range"); /* part of an answer would hide what was done */
+    apr_table_unset(r->headers_in, "Range");         /* a partial answer would hide the result */
     r->filename = apr_pstrdup(r->pool, "payments:"); /* without the URL: AddHandler looks at it */
     r->handler = PAY_CLAIM_HANDLER;
 }
@@ -130,10 +130,10 @@ static int translate_name(request_rec *r)
         remember_error_documents(r);
         return DECLINED;
     }
-    /* An administrator's <Location> must hold for doubled slashes too, with MergeSlashes Off. */
+    /* An administrator's <Location> must also apply to doubled slashes, with MergeSlashes Off. */
     r->uri = merged;
     claim(r, path, pay_own_path_is_page(path));
-    if (!r->main && !pay_call_get(r)->read) { /* else they were when it was read */
+    if (!r->main && !pay_call_get(r)->read) { /* otherwise they were set aside when it was read */
         pay_claim_forget_error_documents(r);
     }
     return OK;
@@ -151,7 +151,7 @@ static int map_to_storage(request_rec *r)
     return OK;
 }
 
-/* After mod_mime, mod_rewrite and SetHandler had their say. */
+/* After mod_mime, mod_rewrite and SetHandler have run. */
 static int fixups(request_rec *r)
 {
     if (!pay_call_is_claimed(r)) {
@@ -161,7 +161,7 @@ static int fixups(request_rec *r)
     return OK;
 }
 
-/* However a request of ours ended, whoever logs headers finds no key there. */
+/* However a request of ours ended, modules that log headers find no key there. */
 static int log_transaction(request_rec *r)
 {
     if (pay_claim_is_ours(r)) {

@@ -34,7 +34,7 @@ int pay_forwarded_is(const request_rec *r)
     int found = 0;
 
     if (r->useragent_addr != r->connection->client_addr) {
-        return 1; /* mod_remoteip takes away the header that it believes */
+        return 1; /* mod_remoteip removes the header that it believes */
     }
     apr_table_do(is_not_of_proxy, &found, r->headers_in, NULL);
     return found;

@@ -32,8 +32,8 @@ static int is_trusted_proxy(const pay_conf_t *conf, apr_sockaddr_t *address)
     return 0;
 }
 
-/* What a proxy that may say so says of the client's scheme; NULL: nothing. Judged by the
- * connection's own address, mod_remoteip or not: headers can claim any other. */
+/* Returns the client's scheme as a trusted proxy reports it; NULL if it reports none. Judged by the
+ * connection's own address, with or without mod_remoteip: headers can claim any other. */
 static const char *scheme_told(const request_rec *r)
 {
     const char *proto = apr_table_get(r->headers_in, "X-Forwarded-Proto");
@@ -61,7 +61,7 @@ static int is_secure(request_rec *r, const pay_conf_t *conf)
     if (proto) {
         return !strcasecmp(proto, "https");
     }
-    /* What a proxy on this machine passes on may have come from anywhere, without TLS. */
+    /* A request that a proxy on this machine passes on may have come from anywhere, without TLS. */
     return pay_forwarded_is_loopback(address)
            && (!pay_forwarded_is(r) || is_trusted_proxy(conf, address));
 }
@@ -74,7 +74,7 @@ static int count_value(void *baton, const char *name, const char *value)
     return 1;
 }
 
-/* The header's value; for two headers one that no key can have. */
+/* Returns the header's value; for two headers a value that no key can have. */
 static const char *value_of(const request_rec *r, const char *header)
 {
     int count = 0;
@@ -83,7 +83,7 @@ static const char *value_of(const request_rec *r, const char *header)
     return count > 1 ? "," : apr_table_get(r->headers_in, header);
 }
 
-/* Clients of orders send their key so, some beside an Authorization of another meaning. */
+/* Clients of orders send their key so, some beside an Authorization with another meaning. */
 static const char *credentials(const request_rec *r, const pay_call_t *call)
 {
     const char *key = NULL;
@@ -105,7 +105,7 @@ const pay_problem_t *pay_gate_judge_transport(request_rec *r)
     return pay_problem_make(PAY_ERR_FORBIDDEN, NULL, APR_SUCCESS, r->pool);
 }
 
-/* Whoever sends a key in a URL has to hear of it, and who watches the log. */
+/* The client that sends a key in a URL must learn of it, and so must the readers of the log. */
 static const pay_problem_t *url_key_problem(request_rec *r, const pay_call_t *call)
 {
     const pay_api_key_t *key;
@@ -155,7 +155,8 @@ static const pay_problem_t *judge(request_rec *r, pay_call_t *call)
         return url_key_problem(r, call);
     }
     if (call->given && problem->status == HTTP_UNAUTHORIZED) {
-        /* Judged behind the key: a good one is served whatever others do from its address. */
+        /* Judged after the key: a valid key is served whatever other clients do from its
+         * address. */
         too_many = pay_rates_judge_failure(r);
         problem = too_many ? too_many : problem;
     }
@@ -204,7 +205,7 @@ void pay_gate_challenge(request_rec *r, int status)
     apr_table_setn(r->err_headers_out, "WWW-Authenticate", value);
 }
 
-/* Runs where a Require of the administrator's asks for a user. */
+/* Runs if a Require of the administrator needs a user. */
 static int check_authn(request_rec *r)
 {
     const char *auth_type = ap_auth_type(r);
@@ -225,7 +226,7 @@ static int check_authn(request_rec *r)
         pay_gate_challenge(r, problem->status);
     }
     if (problem->status == HTTP_TOO_MANY_REQUESTS && !pay_call_is_claimed(r)) {
-        /* A page of the site's behind AuthType Payments: the answer is httpd's own. */
+        /* A page of the site with AuthType Payments: httpd sends the answer. */
         apr_table_setn(r->err_headers_out, "Retry-After", apr_itoa(r->pool, problem->retry_after));
     }
     return problem->status;

@@ -12,7 +12,7 @@
 #define HIDDEN "-"
 #define KEY_CHARS "abcdefghijklmnopqrstuvwxyz0123456789_"
 
-/* The first run of a key's characters in `text` that is a secret key; NULL: there is none. */
+/* Returns the first secret key in `text`; NULL if there is none. */
 static const char *secret_in(const char *text, apr_pool_t *p)
 {
     pay_mode_t mode;
@@ -32,7 +32,7 @@ static const char *secret_in(const char *text, apr_pool_t *p)
     return NULL;
 }
 
-/* The same, whether it is percent-encoded or not. */
+/* Does the same, whether it is percent-encoded or not. */
 static const char *secret_of(const char *text, apr_pool_t *p)
 {
     const char *decoded;
@@ -63,7 +63,7 @@ void pay_key_hide(request_rec *r)
     }
     r->unparsed_uri = apr_pstrcat(r->pool, path ? path : "", r->args ? "?" : NULL, r->args, NULL);
     r->the_request = apr_pstrcat(r->pool, r->method, " ", r->unparsed_uri, " ", r->protocol, NULL);
-    ap_update_child_status(r->connection->sbh, SERVER_BUSY_LOG, r); /* mod_status has the line */
+    ap_update_child_status(r->connection->sbh, SERVER_BUSY_LOG, r); /* mod_status shows the line */
 }
 
 void pay_key_hide_path(request_rec *r)

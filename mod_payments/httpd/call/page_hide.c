@@ -25,8 +25,9 @@ void pay_page_hide(request_rec *r)
         return;
     }
     r->the_request = line;
-    /* Forms and links of a page send its whole URL here, and httpd's error log shows that. */
+    /* Forms and links of a page send its whole URL in this header, and httpd's error log shows
+     * it. */
     apr_table_unset(r->headers_in, "Referer");
-    /* mod_status has the line already where the request was too malformed to be read. */
+    /* mod_status already has the line if the request was too malformed to be read. */
     ap_update_child_status(r->connection->sbh, SERVER_BUSY_LOG, r);
 }

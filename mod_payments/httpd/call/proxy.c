@@ -13,16 +13,16 @@
 
 #define NO_PROXY "no-proxy" /* in a request's environment: mod_proxy leaves it alone */
 #define NOTE "payments-no-proxy"
-#define PROXY "proxy:" /* what the name of a file begins with that mod_proxy serves */
+#define PROXY "proxy:" /* the beginning of file names that mod_proxy serves */
 #define SAMPLES 8
 
-/* While the configuration is checked, in the parent, which has one thread: what is asked then is
- * what mod_proxy would do without us. */
+/* Set while the configuration is checked, in the parent, which has one thread: hooks then answer as
+ * mod_proxy would without us. */
 static int checking;
 
 /* ---- the check */
 
-/* A request as one that has just been read; for no hook but the one that is asked. */
+/* Makes a request as if just read; for no hook except the one that is called. */
 static request_rec *made_up(server_rec *s, const char *path, apr_pool_t *p)
 {
     conn_rec *c = apr_pcalloc(p, sizeof(*c));
@@ -50,7 +50,7 @@ static request_rec *made_up(server_rec *s, const char *path, apr_pool_t *p)
     return r;
 }
 
-/* Where mod_proxy would pass this path to before anybody else is asked; NULL: it would not. */
+/* Returns where mod_proxy would pass this path to before any other module; NULL if it would not. */
 static const char *passed_to(server_rec *s, const char *path, apr_pool_t *p)
 {
     request_rec *r = made_up(s, path, p);
@@ -62,7 +62,7 @@ static const char *passed_to(server_rec *s, const char *path, apr_pool_t *p)
     return r->filename + sizeof(PROXY) - 1;
 }
 
-/* One path of each kind; their number. */
+/* Writes one path of each kind; returns their number. */
 static int samples(const char *out[SAMPLES], const pay_conf_t *conf, apr_pool_t *p)
 {
     int count = 0;
@@ -109,7 +109,7 @@ const char *pay_conf_proxy_fault(server_rec *s, apr_pool_t *p)
 
 /* ---- while the server runs */
 
-/* 1 when the URL is ours as far as can be seen before it is decoded. */
+/* Returns 1 if the URL is ours as far as can be seen before it is decoded. */
 static int is_ours(request_rec *r)
 {
     const pay_conf_t *conf = pay_conf_get(r->server);
@@ -141,7 +141,7 @@ static int pre_translate_name(request_rec *r)
     return DECLINED;
 }
 
-/* From here on what is ours is claimed ahead of mod_proxy, and the rest is the site's. */
+/* From here on our URLs are claimed ahead of mod_proxy, and the rest is the site's. */
 static int translate_name(request_rec *r)
 {
     if (apr_table_get(r->notes, NOTE)) {

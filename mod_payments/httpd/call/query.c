@@ -14,7 +14,7 @@
 #define FIRST_DAY "0001-01-01"
 #define LAST_DAY "9999-12-31"
 #define REASON_CURSOR "must be the value that the previous page returned"
-#define NUMBER_LEN_MAX 18 /* digits of what no arithmetic overflows */
+#define NUMBER_LEN_MAX 18 /* digits that no arithmetic overflows */
 
 static const pay_problem_t *fault(const char *field, const char *reason, apr_pool_t *p)
 {
@@ -120,7 +120,7 @@ const pay_problem_t *pay_query_range(pay_time_range_t *out, const pay_query_t *q
         field->field = !strcmp(field->field, "/startDate") ? "/from" : "/to";
     }
     if (!from) {
-        out->from = -APR_INT64_MAX; /* history may be older than any date that is read */
+        out->from = -APR_INT64_MAX; /* history may be older than any date that can be read */
     }
     return problem;
 }

@@ -13,11 +13,11 @@
 
 APLOG_USE_MODULE(payments);
 
-#define SETS 16384 /* 131,072 buckets, 1 MiB; a page that no bucket lies in costs nothing */
+#define SETS 16384 /* 131,072 buckets, 1 MiB; memory pages without buckets in use cost nothing */
 #define TELL_EVERY apr_time_from_sec(60)
 #define ADDRESS_LEN_MAX 8
 
-/* Tables of their own: no flood of one kind takes over the buckets of another. */
+/* Tables of their own: a flood of one kind cannot take over the buckets of another. */
 enum {
     OF_SECRET_KEYS = PAY_KEY_SECRET,
     OF_PUBLIC_KEYS = PAY_KEY_PUBLIC,
@@ -32,24 +32,24 @@ enum {
     TABLES
 };
 
-/* A browser asks for so many things at a time, and each counts until it is let in. */
+/* A browser sends so many requests at a time, and each counts until it is let in. */
 #define SIGN_INS_BURST_MIN 100
 
-/* Of one user and host: as many wrong passwords in any five minutes. */
+/* Of one user and host: so many wrong passwords in any five minutes. */
 static const pay_rate_limit_t confirmations = {apr_time_from_sec(300), 5};
 
 /* Of one user and host: mails with codes. */
 static const pay_rate_limit_t codes = {apr_time_from_sec(60), 5};
 
-/* Of one account: entries of the audit that say that a change was refused. */
+/* Of one account: entries of the audit for refused changes. */
 static const pay_rate_limit_t refusal_entries = {apr_time_from_sec(360), 10};
 
-/* Of one account, user and host: exports, each of which is an entry of the audit for ever. */
+/* Of one account, user and host: exports, each of which is a permanent entry of the audit. */
 static const pay_rate_limit_t exports = {apr_time_from_sec(180), 30};
 
-/* What the log has been told. Shared by all children, zeroed. */
+/* The state of a log line. Shared by all children, zeroed. */
 typedef struct told_t {
-    _Atomic apr_time_t at; /* 0: nothing yet */
+    _Atomic apr_time_t at; /* 0: not logged yet */
     _Atomic apr_uint64_t refused;
 } told_t;
 
@@ -89,8 +89,8 @@ void pay_rates_share(server_rec *main_server, apr_pool_t *pconf)
 }
 
 /*
- * The client's address as mod_remoteip left it: all of IPv4, of IPv6 the /64 that one subscriber
- * has at the least. Its length.
+ * Writes the client's address as mod_remoteip left it: all of IPv4, of IPv6 the /64, the smallest
+ * network of a subscriber. Returns its length.
  */
 static apr_size_t address_of(unsigned char out[ADDRESS_LEN_MAX], const request_rec *r)
 {
@@ -112,7 +112,7 @@ static apr_size_t address_of(unsigned char out[ADDRESS_LEN_MAX], const request_r
     return 0;
 }
 
-/* How many were refused since the log was told; 0: it was told a short while ago. */
+/* Returns how many were refused since the last log line; 0: it was a short while ago. */
 static apr_uint64_t to_tell(told_t *of, apr_time_t now)
 {
     apr_time_t last = atomic_load(&of->at);
@@ -124,7 +124,7 @@ static apr_uint64_t to_tell(told_t *of, apr_time_t now)
     return atomic_exchange(&of->refused, 0);
 }
 
-/* NULL, or 429; *count then is what the log is to be told, 0 for nothing. */
+/* Returns NULL, or 429; *count is then the number to log, 0 for no line. */
 static const pay_problem_t *take(apr_uint64_t *count, int which, const pay_rate_limit_t *limit,
                                  const unsigned char *key, apr_size_t len, apr_pool_t *p)
 {
@@ -144,7 +144,7 @@ static const pay_problem_t *take(apr_uint64_t *count, int which, const pay_rate_
     return problem;
 }
 
-/* Of a public key, whatever addresses it comes from: who has many of them has no more of it. */
+/* Of a public key, from all its addresses: more addresses do not raise its limit. */
 static const pay_problem_t *judge_total(request_rec *r, const pay_call_t *call)
 {
     const pay_rate_limit_t *limit = &pay_conf_get(r->server)->rate_total;
@@ -196,7 +196,7 @@ const pay_problem_t *pay_rates_judge_call(request_rec *r, const pay_call_t *call
     const pay_problem_t *problem = judge_key(r, call);
 
     if (problem || call->key->kind != PAY_KEY_PUBLIC) {
-        return problem; /* what one address has too many of is not taken from the others */
+        return problem; /* the excess of one address is not charged to the others */
     }
     return judge_total(r, call);
 }
@@ -243,7 +243,7 @@ const pay_problem_t *pay_rates_judge_failure(request_rec *r)
     return problem;
 }
 
-/* No burst that is raised takes longer than a table can count. */
+/* A raised burst takes no longer than a table can count. */
 static pay_rate_limit_t sign_in_limit(const request_rec *r)
 {
     pay_rate_limit_t limit = pay_conf_get(r->server)->failure_limit;

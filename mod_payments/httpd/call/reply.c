@@ -32,7 +32,7 @@ int pay_reply_begin(request_rec *r, int status)
 {
     const pay_call_t *call = pay_call_make(r);
 
-    /* Set first: with an error's status httpd does not ask for the body (100 Continue). */
+    /* Set first: with an error's status httpd does not request the body (100 Continue). */
     r->status = status;
     r->status_line = NULL;
     (void)pay_body_discard(r);

@@ -7,8 +7,8 @@
 #include <http_request.h>
 
 /*
- * Addresses of a root name server, which asks no web server anything. They lie in no private,
- * reserved or documentation range: rules that shut such ranges out take them for anybody.
+ * Addresses of a root name server, which is not a client of web servers. They are in no private,
+ * reserved or documentation range: rules that exclude such ranges take them for any client.
  */
 static const struct {
     const char *text;
@@ -20,7 +20,7 @@ static const struct {
 #endif
 };
 
-/* A denial that nobody was given must not stand in the log as one. */
+/* A denial that no client received must not be logged as one. */
 static const struct ap_logconf silent = {NULL, APLOG_EMERG};
 
 static int is_let_in(request_rec *r, const char *address, int family)
@@ -33,7 +33,7 @@ static int is_let_in(request_rec *r, const char *address, int family)
         return 1;
     }
     stranger->useragent_ip = apr_pstrdup(r->pool, address);
-    stranger->useragent_host = apr_pstrdup(r->pool, ""); /* looked up, and has none */
+    stranger->useragent_host = apr_pstrdup(r->pool, ""); /* looked up, without a name */
     stranger->double_reverse = -1;
     stranger->user = NULL;
     stranger->ap_auth_type = NULL;
@@ -51,7 +51,8 @@ int pay_stranger_is_let_in(request_rec *r)
     apr_size_t i;
 
     if (ap_satisfies(r) == SATISFY_ANY) {
-        return 1; /* Order and Allow may let in whom Require does not: they are not asked here */
+        return 1; /* Order and Allow may let in clients that Require does not: they are not
+                   * evaluated here */
     }
     for (i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
         if (is_let_in(r, addresses[i].text, addresses[i].family)) {

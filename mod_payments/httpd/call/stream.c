@@ -32,7 +32,7 @@ static void append_cut(const pay_stream_t *stream, apr_bucket_brigade *bb,
         bb, ap_bucket_error_create(HTTP_BAD_GATEWAY, NULL, r->pool, bb->bucket_alloc));
 }
 
-/* Sends what is in the brigade, and piece by piece the rest. */
+/* Sends the content of the brigade, and the rest piece by piece. */
 static void send_rest(pay_stream_t *stream, apr_bucket_brigade *bb)
 {
     request_rec *r = stream->r;

@@ -23,7 +23,7 @@ void pay_zones_init(apr_pool_t *pchild)
     mutex = NULL;
     if (apr_pool_create_ex(&own_pool, pchild, NULL, NULL) != APR_SUCCESS
         || apr_thread_mutex_create(&mutex, APR_THREAD_MUTEX_DEFAULT, pchild) != APR_SUCCESS) {
-        mutex = NULL; /* nothing is kept then */
+        mutex = NULL; /* nothing is cached then */
     }
 }
 

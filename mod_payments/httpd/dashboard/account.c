@@ -67,7 +67,7 @@ int pay_dashboard_account_get(request_rec *r, const pay_dashboard_t *dashboard)
     return reply_account(r, dashboard, dashboard->account);
 }
 
-/* What is not given stays as it is. */
+/* Values that are not given stay as they are. */
 static const pay_problem_t *read_settings(pay_account_settings_t *out, request_rec *r,
                                           const pay_dashboard_t *dashboard)
 {

@@ -15,7 +15,7 @@ static void item_to_json(pay_writer_t *w, const char *name, const pay_failure_it
     pay_writer_object_close(w);
 }
 
-/* Bounded, and not in pages: which there are changes by the second. */
+/* Bounded, and not in parts: the blocks change by the second. */
 int pay_dashboard_blocked_list(request_rec *r, const pay_dashboard_t *dashboard)
 {
     pay_writer_t *w = pay_writer_make(SIZE_HINT, r->pool);

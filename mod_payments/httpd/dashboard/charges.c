@@ -46,7 +46,7 @@ static void item_to_json(pay_writer_t *w, const char *name, const pay_charge_t *
     pay_writer_object_close(w);
 }
 
-/* state=, one word or several with commas between. */
+/* Reads state=, one word or several with commas between. */
 static int read_words(unsigned int *out, const char *text, apr_pool_t *p)
 {
     char *rest = apr_pstrdup(p, text);
@@ -129,7 +129,7 @@ int pay_dashboard_charges_list(request_rec *r, const pay_dashboard_t *dashboard)
         r, w, cursor.done ? NULL : pay_query_cursor_text(cursor.created_at, cursor.seq, r->pool));
 }
 
-/* ---- one of them */
+/* ---- one charge */
 
 static void step_to_json(pay_writer_t *w, apr_time_t at, const char *what, const char *text)
 {
@@ -171,7 +171,7 @@ static void refund_steps(pay_writer_t *w, const pay_refund_t *refund)
     }
 }
 
-/* What can still be refunded. */
+/* Returns the amount that can still be refunded. */
 static apr_int64_t refundable(const pay_charge_t *charge)
 {
     if (charge->state != PAY_CHARGE_SUCCESSFUL || charge->spent) {

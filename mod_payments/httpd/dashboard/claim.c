@@ -26,7 +26,7 @@ static pay_dashboard_t *claimed(const request_rec *r)
     return call ? call->dashboard : NULL;
 }
 
-/* What is left of `path` after the directive's, or NULL when it is not ours. */
+/* Returns the rest of `path` after the directive's, or NULL if it is not ours. */
 static const char *own_part(const char *path, const request_rec *r)
 {
     const pay_conf_t *conf = pay_conf_get(r->server);
@@ -53,7 +53,10 @@ static void mark(request_rec *r, const char *path, int is_early)
     pay_dashboard_headers(r);
 }
 
-/* Before the URL is decoded, which can fail by itself: that is answered as all else here is. */
+/*
+ * Runs before the URL is decoded, which can fail by itself: that is answered like everything else
+ * here.
+ */
 static const char *own_part_early(const request_rec *r)
 {
     char *path;
@@ -82,7 +85,7 @@ static int post_read_request(request_rec *r)
     return DECLINED;
 }
 
-/* The URL looked like ours before it was decoded, and is not: it is the site's. */
+/* The URL looked like ours before it was decoded, but is not: it is the site's. */
 static void unmark(request_rec *r)
 {
     core_request_config *core = ap_get_core_module_config(r->request_config);
@@ -106,7 +109,8 @@ static int translate_name(request_rec *r)
         return DECLINED;
     }
     if (r->prev && ap_is_HTTP_ERROR(r->prev->status) && own_part_early(r->prev)) {
-        /* One that failed before post_read_request comes to the site's document: it goes back. */
+        /* A request that failed before post_read_request comes to the site's document: it goes
+         * back. */
         return r->prev->status;
     }
     merged = apr_pstrdup(r->pool, r->uri);
@@ -116,18 +120,18 @@ static int translate_name(request_rec *r)
         unmark(r);
         return DECLINED;
     }
-    /* An administrator's <Location> must hold for doubled slashes too, with MergeSlashes Off. */
+    /* An administrator's <Location> must also apply to doubled slashes, with MergeSlashes Off. */
     r->uri = merged;
     mark(r, path, 0);
     for (i = 0; unread[i]; i++) {
-        apr_table_unset(r->headers_in, unread[i]); /* a part of an answer is none */
+        apr_table_unset(r->headers_in, unread[i]); /* a partial answer is useless */
     }
     r->filename = apr_pstrdup(r->pool, "payments:"); /* without the URL: AddHandler looks at it */
     r->handler = HANDLER;
     return OK;
 }
 
-/* No directory, no file, no .htaccess; nor what another page or an ErrorDocument asks for. */
+/* No directory, no file, no .htaccess; nor subrequests of another page or an ErrorDocument. */
 static int map_to_storage(request_rec *r)
 {
     if (!claimed(r)) {
@@ -137,8 +141,8 @@ static int map_to_storage(request_rec *r)
 }
 
 /*
- * Whoever tries passwords is stopped before the next one is judged, also under Satisfy Any, which
- * asks for none of the access checks. Other 401s are a browser's first request.
+ * A client that tries passwords is stopped before the next one is judged, also under Satisfy Any,
+ * which runs none of the access checks. Other 401s are a browser's first request.
  */
 static int header_parser(request_rec *r)
 {
@@ -157,7 +161,7 @@ static int header_parser(request_rec *r)
     return DECLINED;
 }
 
-/* Ahead of the site's authentication, which would ask for a password that all can read. */
+/* Ahead of the site's authentication, which would ask for a password that everybody can read. */
 static int check_access(request_rec *r)
 {
     if (!claimed(r) || !pay_gate_judge_transport(r)) {
@@ -166,7 +170,7 @@ static int check_access(request_rec *r)
     return HTTP_FORBIDDEN;
 }
 
-/* After mod_mime, mod_rewrite and SetHandler had their say. */
+/* After mod_mime, mod_rewrite and SetHandler have run. */
 static int fixups(request_rec *r)
 {
     pay_dashboard_t *dashboard = claimed(r);
@@ -195,7 +199,7 @@ static int handler(request_rec *r)
     return pay_dashboard_serve(r, dashboard);
 }
 
-/* httpd's own page goes, ours comes. */
+/* Replaces httpd's own page by ours. */
 static apr_status_t error_filter(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     request_rec *r = f->r;
@@ -229,7 +233,8 @@ static void insert_error_filter(request_rec *r)
         return;
     }
     if (r->connection->master) {
-        (void)pay_body_discard(r); /* a client of HTTP/2 loses an answer before its body's end */
+        (void)pay_body_discard(r); /* a client of HTTP/2 loses an answer that comes before its
+                                    * body's end */
     }
     ap_add_output_filter(FILTER_NAME, NULL, r, r->connection);
 }

@@ -20,19 +20,19 @@
 APLOG_USE_MODULE(payments);
 
 #define CODE_ASKED "C3" /* or the password */
-#define CODE_NONE "C4"  /* there is no way to confirm it here */
+#define CODE_NONE "C4"  /* it cannot be confirmed here */
 #define FIELD_PASSWORD "/confirm/password"
 #define FIELD_CODE "/confirm/code"
 #define PLACES 4096 /* challenges at a time: 32 KiB */
 #define ID_LEN 16
 
-/* What is to be confirmed. */
+/* The change to confirm. */
 typedef struct question_t {
     request_rec *r;
     const pay_dashboard_t *dashboard;
     const pay_dashboard_ask_t *ask;
     const char *change;                /* the ask's, as one line of plain text */
-    const pay_json_t *answer;          /* the body's member; NULL: there is none */
+    const pay_json_t *answer;          /* the body's member; NULL: absent */
     unsigned char who[PAY_SHA256_LEN]; /* user and host */
 } question_t;
 
@@ -85,7 +85,7 @@ static const pay_problem_t *no_way(const question_t *q, const char *lacks)
     return problem;
 }
 
-/* The limit's 429, in words that say of what. */
+/* The limit's 429, in words that name the limit. */
 static const pay_problem_t *slow_down(const question_t *q, const pay_problem_t *limit,
                                       const char *what)
 {
@@ -108,7 +108,7 @@ static void tell_wrong(const question_t *q, const char *what)
 
 /* ---- a code, sent to the merchant's address */
 
-/* Exactly this change: who, where, and all that the body says. */
+/* Exactly this change: user, host, and everything in the body. */
 static apr_status_t digest_of(unsigned char out[PAY_SHA256_LEN], const question_t *q)
 {
     const pay_dashboard_t *dashboard = q->dashboard;
@@ -246,7 +246,7 @@ static const pay_problem_t *wrong_password(const question_t *q)
                  "The password is wrong. Nothing was changed.");
 }
 
-/* *verdict counts when nothing is at fault. */
+/* *verdict counts if there is no fault. */
 static const pay_problem_t *by_password(pay_dashboard_password_verdict_t *verdict,
                                         const question_t *q)
 {

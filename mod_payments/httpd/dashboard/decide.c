@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Charges are refunded, and what waits for a person is decided. */
+/* Refunds charges, and decides payments that wait for a person. */
 
 #include "httpd/dashboard/change.h"
 #include "httpd/dashboard/query.h"
@@ -44,7 +44,7 @@ static const char *read_note(pay_form_t *form, const char *name)
     return text;
 }
 
-/* Made by the page for each refund that a person asks for: a second click is the same one. */
+/* Made by the page for each refund that a person requests: a second click is the same request. */
 static const char *read_request_id(pay_form_t *form)
 {
     const char *text = pay_form_string(form, "requestId");
@@ -120,7 +120,7 @@ int pay_dashboard_charge_refund(request_rec *r, const pay_dashboard_t *dashboard
     return pay_dashboard_answer(r, w);
 }
 
-/* "approved" or "declined" (of refunds "processed" or "failed"), and why. */
+/* Reads "approved" or "declined" (of refunds "processed" or "failed"), and the reason. */
 static const pay_problem_t *read_outcome(pay_outcome_t *out, request_rec *r,
                                          const pay_dashboard_t *dashboard, const char *approved,
                                          const char *declined)

@@ -24,7 +24,7 @@ static int redirect(request_rec *r)
     return rc;
 }
 
-/* One answer for an account that there is not and for one that is not this user's. */
+/* The same answer for an account that does not exist and for one that is not this user's. */
 static const pay_problem_t *no_account(apr_pool_t *p)
 {
     return pay_problem_makef(PAY_ERR_PATH_UNKNOWN, p,
@@ -33,7 +33,7 @@ static const pay_problem_t *no_account(apr_pool_t *p)
                              "--role ROLE");
 }
 
-/* Account and role of this user on this host. */
+/* Finds account and role of this user on this host. */
 static const pay_problem_t *judge_account(request_rec *r, pay_dashboard_t *dashboard,
                                           const pay_dashboard_way_t *way)
 {
@@ -67,7 +67,7 @@ static const pay_problem_t *judge_account(request_rec *r, pay_dashboard_t *dashb
     return NULL;
 }
 
-/* What this person changes through the host's service leaves entries in the audit. */
+/* This person's changes through the host's service leave entries in the audit. */
 static void set_actor(request_rec *r, pay_dashboard_t *dashboard, const pay_service_t *service)
 {
     pay_actor_t *actor = apr_palloc(r->pool, sizeof(*actor));
@@ -103,7 +103,7 @@ static const pay_problem_t *find_way(pay_dashboard_way_t *way, request_rec *r,
     return NULL;
 }
 
-/* Whose pages ask, before anything is read; then the query, or the body. */
+/* Judges the origin before anything is read; then reads the query, or the body. */
 static const pay_problem_t *read_request(request_rec *r, pay_dashboard_t *dashboard)
 {
     const pay_problem_t *problem;
@@ -121,7 +121,7 @@ static const pay_problem_t *read_request(request_rec *r, pay_dashboard_t *dashbo
     return problem;
 }
 
-/* A change that was refused to who may not make it; what is malformed is no attempt. */
+/* A change that was refused to an unauthorised user; a malformed one is not an attempt. */
 static void enter_refusal(request_rec *r, const pay_dashboard_t *dashboard,
                           const pay_dashboard_way_t *way, const pay_problem_t *problem)
 {
@@ -138,8 +138,8 @@ static void enter_refusal(request_rec *r, const pay_dashboard_t *dashboard,
     }
 }
 
-/* The order of judgement: whose page asks, path, method, the change's signs and body, then account
- * and role. */
+/* The order of judgement: origin, path, method, the change's token and body, then account and
+ * role. */
 static int serve_api(request_rec *r, pay_dashboard_t *dashboard)
 {
     const pay_problem_t *problem;
@@ -170,7 +170,8 @@ int pay_dashboard_serve(request_rec *r, pay_dashboard_t *dashboard)
 {
     const pay_problem_t *problem;
 
-    problem = pay_gate_judge_transport(r); /* Satisfy Any lets in whom check_access refused */
+    problem = pay_gate_judge_transport(r); /* Satisfy Any lets in clients that check_access
+                                            * refused */
     if (!problem) {
         problem = pay_dashboard_judge_user(r, dashboard);
     }

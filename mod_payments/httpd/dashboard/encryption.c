@@ -33,7 +33,7 @@ int pay_dashboard_encryption_get(request_rec *r, const pay_dashboard_t *dashboar
     return problem ? pay_dashboard_problem(r, dashboard, problem) : reply_key(r, dashboard, key);
 }
 
-/* {"renew": true} makes another one in its place. */
+/* {"renew": true} replaces the key by a new one. */
 int pay_dashboard_encryption_make(request_rec *r, const pay_dashboard_t *dashboard)
 {
     pay_form_t form = pay_dashboard_form(r, dashboard);

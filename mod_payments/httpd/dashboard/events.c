@@ -10,7 +10,7 @@
 
 #define SIZE_HINT 8192
 #define BATCH 500
-#define BATCHES_MAX 20 /* rows that one page looks at: so many batches */
+#define BATCHES_MAX 20 /* rows that one answer examines: so many batches */
 
 void pay_dashboard_event_members(pay_writer_t *w, const pay_event_t *event)
 {
@@ -33,7 +33,7 @@ void pay_dashboard_event_members(pay_writer_t *w, const pay_event_t *event)
     pay_writer_string(w, "answer", event->answer ? event->answer : "");
 }
 
-/* One that was delivered since the list was read is left out. */
+/* Leaves out an event that was delivered since the list was read. */
 static apr_status_t write_one(pay_writer_t *w, const pay_dashboard_t *dashboard,
                               const pay_event_t *place, apr_pool_t *p)
 {
@@ -79,13 +79,13 @@ apr_status_t pay_dashboard_events_of(pay_writer_t *w, const char *name,
     return rv;
 }
 
-/* A page while it is filled. */
+/* A part of the list while it is filled. */
 typedef struct page_t {
     const pay_dashboard_t *dashboard;
     const char *standing; /* NULL: any */
     int limit;
     int count;
-    const char *next; /* the id of the last event looked at; NULL: there are no more */
+    const char *next; /* the id of the last examined event; NULL: there are no more */
     pay_writer_t *w;
 } page_t;
 

@@ -19,7 +19,7 @@ APLOG_USE_MODULE(payments);
 #define BATCH 500 /* charges of one read transaction */
 #define SIZE_HINT (64 * 1024)
 
-/* An export on its way: one batch of rows in memory at a time. */
+/* An export while it is sent: one batch of rows in memory at a time. */
 typedef struct export_t {
     request_rec *r;
     const pay_dashboard_t *dashboard;
@@ -29,7 +29,7 @@ typedef struct export_t {
     apr_uint64_t rows;
     apr_status_t sent; /* of the last write */
 
-    /* Where it stands. */
+    /* The position. */
     int done;
     pay_charge_t last;
     const pay_charge_t *after; /* &last, or NULL before the first batch */
@@ -83,7 +83,7 @@ static apr_status_t charges_batch(export_t *export, apr_pool_t *p)
     return APR_SUCCESS;
 }
 
-/* The records of a chunk, "{...},{...}" with a leading comma or none, as rows. */
+/* Writes the records of a chunk, "{...},{...}" with a leading comma or none, as rows. */
 static apr_status_t refunds_csv(export_t *export, apr_pool_t *p)
 {
     const char *text = export->chunk + (*export->chunk == ',');
@@ -102,7 +102,7 @@ static apr_status_t refunds_csv(export_t *export, apr_pool_t *p)
         if (pay_refund_from_json(&refund, record, export->dashboard->scope.mode, p)) {
             return PAY_STORE_ECORRUPT;
         }
-        refund->scope.mode = export->dashboard->scope.mode; /* not part of what is read back */
+        refund->scope.mode = export->dashboard->scope.mode; /* not part of the record's text */
         pay_refund_to_csv(&export->csv, refund);
     }
     return rv == APR_EOF ? APR_SUCCESS : PAY_STORE_ECORRUPT;
@@ -129,7 +129,7 @@ static apr_status_t refunds_batch(export_t *export, apr_pool_t *p)
     return APR_SUCCESS;
 }
 
-/* The file cannot become an error any more, and must not look whole: the connection is cut. */
+/* The file can no longer become an error, and must not look complete: the connection is cut. */
 static void cut(const export_t *export, apr_status_t rv)
 {
     request_rec *r = export->r;
@@ -144,7 +144,7 @@ static void cut(const export_t *export, apr_status_t rv)
     ap_pass_brigade(r->output_filters, export->bb);
 }
 
-/* All batches, as far as they can be read and somebody takes them; then `tail`. */
+/* Sends all batches, as far as they can be read and the client takes them; then `tail`. */
 static apr_status_t send_batches(export_t *export, batch_t batch, const char *tail)
 {
     request_rec *r = export->r;

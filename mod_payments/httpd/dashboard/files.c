@@ -31,7 +31,7 @@ typedef struct page_t {
     apr_size_t len;
 } page_t;
 
-/* Files of other names are not served. */
+/* Files with other suffixes are not served. */
 static const struct {
     const char *suffix;
     const char *type;
@@ -60,7 +60,7 @@ static const char *type_of(const char *name)
     return NULL;
 }
 
-/* A plain name: an editor's leftovers and hidden files are none. */
+/* Returns 1 for a plain name, not for an editor's leftovers and hidden files. */
 static int is_page_name(const char *name)
 {
     apr_size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -70,13 +70,13 @@ static int is_page_name(const char *name)
            && type_of(name);
 }
 
-/* The directory that is being read, and where its pages go. */
+/* The directory that is being read, and the destination of its files. */
 typedef struct reading_t {
     apr_array_header_t *pages;
     const server_rec *s;
-    const char *directory; /* as the directive has it */
+    const char *directory; /* as in the directive */
     apr_pool_t *ptemp;
-    pay_guest_t guest; /* who must have no hand in it */
+    pay_guest_t guest; /* the user who must not be able to change it */
 } reading_t;
 
 static void tell(const reading_t *reading, apr_status_t rv, const char *name, const char *fault)
@@ -88,7 +88,7 @@ static void tell(const reading_t *reading, apr_status_t rv, const char *name, co
                  reading->directory, name, fault ? ": it " : "", fault ? fault : "");
 }
 
-/* Root reads it, and everybody may then fetch it: no link may make a page of another file. */
+/* Root reads it, and everybody may then fetch it: no link may publish another file. */
 static const char *page_fault(const struct stat *info, const reading_t *reading)
 {
     if (!S_ISREG(info->st_mode)) {
@@ -103,7 +103,7 @@ static const char *page_fault(const struct stat *info, const reading_t *reading)
     return pay_trusted_path_fault(info, &reading->guest, reading->ptemp);
 }
 
-/* Up to page->len bytes: a file that becomes shorter meanwhile is no page. */
+/* Reads up to page->len bytes: a file that becomes shorter meanwhile is not served. */
 static apr_status_t fill_page(page_t *page, int fd, apr_pool_t *p)
 {
     char *text = apr_palloc(p, page->len + 1);
@@ -121,7 +121,7 @@ static apr_status_t fill_page(page_t *page, int fd, apr_pool_t *p)
     return len == page->len ? APR_SUCCESS : APR_EOF;
 }
 
-/* 0 if it is left out, and the log says why. */
+/* Returns 0 if it is left out, which is logged. */
 static int read_page(page_t *page, const reading_t *reading, int dir_fd, const char *name)
 {
     /* A FIFO must not make the server wait. */
@@ -154,7 +154,7 @@ static int read_page(page_t *page, const reading_t *reading, int dir_fd, const c
     return 1;
 }
 
-/* Adds the pages of the directory `dir_fd`, which is `below` ("" or "/assets") the directive's. */
+/* Adds the files of the directory `dir_fd`, which is `below` ("" or "/assets") the directive's. */
 static void read_directory(const reading_t *reading, int dir_fd, const char *below)
 {
     apr_pool_t *p = reading->pages->pool;
@@ -185,7 +185,7 @@ static void read_directory(const reading_t *reading, int dir_fd, const char *bel
     closedir(dir);
 }
 
-/* The directory of the directive may be reached by links that nobody else can change, no other. */
+/* The directory of the directive may be reached by links that nobody else can change, no others. */
 static void read_root(const reading_t *reading)
 {
     struct stat info;
@@ -239,7 +239,7 @@ static const char *directory_of(const pay_conf_t *conf)
     return conf->dashboard_files ? conf->dashboard_files : PAYMENTS_DASHBOARD_DIR;
 }
 
-/* What an earlier host has read of the same directory; NULL: none has. */
+/* Returns the files that an earlier host has read from the same directory; NULL if none has. */
 static const apr_array_header_t *known(const server_rec *first, const server_rec *s)
 {
     const pay_conf_t *conf;

@@ -57,7 +57,7 @@ void pay_dashboard_guard_share(server_rec *main_server)
     secret = made;
 }
 
-/* At most one line a minute and cause of this process: whoever asks must not fill the log. */
+/* Logs at most one line a minute and cause of this process: clients must not fill the log. */
 static void tell(request_rec *r, cause_t cause)
 {
     static _Atomic apr_time_t told[CAUSE_COUNT];
@@ -78,8 +78,8 @@ static void tell(request_rec *r, cause_t cause)
 }
 
 /*
- * mod_ssl takes names (SSLUserName, FakeBasicAuth) from certificates that nobody has verified too,
- * and newer ones call that a type of authentication.
+ * mod_ssl takes names (SSLUserName, FakeBasicAuth) also from certificates that nobody has verified,
+ * and newer versions call that a type of authentication.
  */
 static int is_authenticated(request_rec *r)
 {
@@ -144,7 +144,7 @@ const pay_problem_t *pay_dashboard_token(const char **out, const pay_dashboard_t
 
     *out = NULL;
     if (secret) {
-        rv = pay_idempotency_digest(digest, values, 2); /* which tells neighbours apart */
+        rv = pay_idempotency_digest(digest, values, 2); /* which keeps neighbours apart */
     }
     if (rv == APR_SUCCESS) {
         rv = pay_hmac_sha256(mac, secret, SECRET_LEN, digest, sizeof(digest));
@@ -168,7 +168,7 @@ const pay_problem_t *pay_dashboard_judge_site(const request_rec *r)
 {
     const char *site = apr_table_get(r->headers_in, "Sec-Fetch-Site");
 
-    /* "none": the person's own doing, by the address bar or a bookmark. */
+    /* "none": the person's own action, by the address bar or a bookmark. */
     if (!site || !strcasecmp(site, "same-origin")
         || (!strcasecmp(site, "none") && r->method_number == M_GET)) {
         return NULL;
@@ -176,7 +176,7 @@ const pay_problem_t *pay_dashboard_judge_site(const request_rec *r)
     return refuse("C2", "Only the dashboard's own pages may read this.", r->pool);
 }
 
-/* The authority of an http or https origin; NULL: it is none that this connection can have. */
+/* Returns the authority of an http or https origin; NULL if this connection cannot have it. */
 static const char *authority(const request_rec *r, const char *origin)
 {
     if (!strncasecmp(origin, "https://", 8)) {

@@ -41,7 +41,10 @@ static void item_to_json(pay_writer_t *w, const pay_due_t *due)
     pay_writer_object_close(w);
 }
 
-/* Where a page begins; `charge` and `refund` are the caller's memory. 0: the text is none. */
+/*
+ * Reads the start of a part of the list; `charge` and `refund` are the caller's memory. Returns 0
+ * if the text is not valid.
+ */
 static int read_after(pay_due_t *out, pay_charge_t *charge, pay_refund_t *refund, const char *text,
                       const pay_scope_t *scope)
 {

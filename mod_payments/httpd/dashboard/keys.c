@@ -49,7 +49,7 @@ int pay_dashboard_keys_list(request_rec *r, const pay_dashboard_t *dashboard)
     return pay_dashboard_items(r, w, NULL);
 }
 
-/* Only who has one can move money; NULL: it is another kind. */
+/* Only a holder of one can move money; NULL: it is of another kind. */
 static const pay_dashboard_ask_t *ask_live_secret(const pay_dashboard_t *dashboard, pay_mode_t mode,
                                                   pay_key_kind_t kind, apr_pool_t *p)
 {

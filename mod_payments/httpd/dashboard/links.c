@@ -50,7 +50,7 @@ int pay_dashboard_links_list(request_rec *r, const pay_dashboard_t *dashboard)
     return pay_dashboard_items(r, w, links->nelts == limit ? link->reference : NULL);
 }
 
-/* The time at which it ends; 0: never. */
+/* Returns the time at which it ends; 0: never. */
 static apr_time_t read_expiry(pay_form_t *form)
 {
     const char *text = pay_form_string(form, "expiresAt");

@@ -15,7 +15,7 @@ static const pay_endpoint_kind_t kinds[] = {PAY_ENDPOINT_NOTICE, PAY_ENDPOINT_RE
 
 typedef struct mail_t {
     pay_endpoint_t *endpoint[KINDS][PAY_MODE_COUNT]; /* NULL: never set */
-    pay_delivery_t *delivery;                        /* NULL: no server has said it yet */
+    pay_delivery_t *delivery;                        /* NULL: no server has stored it yet */
 } mail_t;
 
 static const pay_problem_t *read_mail(mail_t *out, const pay_dashboard_t *dashboard, apr_pool_t *p)
@@ -92,8 +92,8 @@ int pay_dashboard_mail_get(request_rec *r, const pay_dashboard_t *dashboard)
 }
 
 /*
- * Notices name payers, and codes that confirm changes are sent there. *out NULL: the address stays,
- * or nobody gets them.
+ * Notices name payers, and codes that confirm changes are sent there. *out is NULL if the address
+ * stays, or if nobody gets them.
  */
 static const pay_problem_t *ask_address(const pay_dashboard_ask_t **out,
                                         const pay_dashboard_t *dashboard, const char *address,
@@ -119,7 +119,7 @@ static const pay_problem_t *ask_address(const pay_dashboard_ask_t **out,
     return NULL;
 }
 
-/* What is not given stays as it is; merchantAddress null switches notices off. */
+/* Values that are not given stay as they are; merchantAddress null switches notices off. */
 int pay_dashboard_mail_set(request_rec *r, const pay_dashboard_t *dashboard)
 {
     pay_form_t form = pay_dashboard_form(r, dashboard);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Where notifications go, and what becomes of one that was not taken. */
+/* The destinations of notifications, and undelivered ones. */
 
 #include "httpd/dashboard/confirm.h"
 #include "httpd/dashboard/events.h"
@@ -10,7 +10,7 @@
 
 #include <apr_strings.h>
 
-/* ---- one of them */
+/* ---- one notification */
 
 int pay_dashboard_event_retry(request_rec *r, const pay_dashboard_t *dashboard)
 {
@@ -57,7 +57,7 @@ int pay_dashboard_event_drop(request_rec *r, const pay_dashboard_t *dashboard)
 
 /* ---- the webhook */
 
-/* `endpoint` NULL: there never was one. */
+/* `endpoint` NULL: it was never set. */
 static void webhook_members(pay_writer_t *w, const pay_endpoint_t *endpoint)
 {
     static const pay_endpoint_t none = {.error = "", .secret = ""};
@@ -98,7 +98,7 @@ static int reply_webhook(request_rec *r, const pay_endpoint_t *endpoint, const c
     return pay_dashboard_answer(r, w);
 }
 
-/* NULL: it is switched off, which tells nobody anything. */
+/* NULL: it is switched off, which sends nothing anywhere. */
 static const pay_dashboard_ask_t *ask_url(const pay_dashboard_t *dashboard, const char *url,
                                           apr_pool_t *p)
 {

@@ -19,7 +19,7 @@ typedef struct overview_t {
     int blocked; /* by PaymentsFailureLimit */
 } overview_t;
 
-/* Totals by time: at most a row for each quarter of an hour and currency. */
+/* Totals by time: at most one row for each quarter of an hour and currency. */
 static apr_status_t add_totals(pay_days_t *days, const pay_dashboard_t *dashboard, apr_pool_t *p)
 {
     pay_store_t *store = dashboard->service->store;
@@ -64,7 +64,7 @@ static void total_members(pay_writer_t *w, const pay_total_t *total)
     pay_writer_string(w, "refundVolume", pay_sum_format(text, &total->refunded, total->currency));
 }
 
-/* The sums of the last `count` days; a currency of which nothing is counted then is left out. */
+/* Writes the sums of the last `count` days; leaves out a currency without any in that time. */
 static void sums_to_json(pay_writer_t *w, const char *name, const pay_days_t *days, int count)
 {
     pay_total_t sum;

@@ -12,7 +12,7 @@
 
 #define RANDOM_LEN 16
 
-/* A denial that nobody was given must not stand in the log as one. */
+/* A denial that no client received must not be logged as one. */
 static const struct ap_logconf silent = {NULL, APLOG_EMERG};
 
 static int is_basic(request_rec *r)
@@ -24,7 +24,7 @@ static int is_basic(request_rec *r)
            && !strchr(r->user, ':'); /* which ends the user's name in Basic */
 }
 
-/* "Basic " and the credentials; *len its length, for wiping. */
+/* Makes "Basic " and the credentials; *len is its length, for wiping. */
 static char *header_of(apr_size_t *len, const request_rec *r, const char *password)
 {
     const apr_size_t size = strlen(r->user) + 1 + strlen(password);
@@ -39,8 +39,8 @@ static char *header_of(apr_size_t *len, const request_rec *r, const char *passwo
 }
 
 /*
- * Asks the hooks that authenticated `r` once more, with this password and no other: what the
- * browser has sent by itself does not count. `log` NULL: as the request's.
+ * Calls the hooks that authenticated `r` once more, with this password and no other: credentials
+ * that the browser sent by itself do not count. `log` NULL: the request's own.
  */
 static int passes(request_rec *r, const char *password, const struct ap_logconf *log)
 {
@@ -65,7 +65,7 @@ static int passes(request_rec *r, const char *password, const struct ap_logconf 
     return passed;
 }
 
-/* A password that nobody has passes where the site judges something else. */
+/* Returns 1 if a password that nobody has is accepted: the site judges something else. */
 static int any_passes(request_rec *r)
 {
     unsigned char bytes[RANDOM_LEN];

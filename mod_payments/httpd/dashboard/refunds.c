@@ -4,7 +4,7 @@
 
 #define SIZE_HINT 16384
 
-/* The record, and the charge's number, which the page links to. */
+/* Writes the record, and the charge's number, to which the page links. */
 static void item_to_json(pay_writer_t *w, const pay_refund_t *refund)
 {
     pay_writer_object_open(w, NULL);

@@ -16,7 +16,7 @@ APLOG_USE_MODULE(payments);
 
 /*
  * On err_headers_out, which httpd sends with every status. No inline script or style, nothing from
- * elsewhere, in nobody's frame; nothing is kept by a browser or a proxy.
+ * elsewhere, in nobody's frame; no browser or proxy stores anything.
  */
 static const struct {
     const char *name;
@@ -57,7 +57,7 @@ int pay_dashboard_is_api(const pay_dashboard_t *dashboard)
     return !strncmp(dashboard->path, PAY_DASHBOARD_API, sizeof(PAY_DASHBOARD_API) - 1);
 }
 
-/* What people are told where the page itself cannot. */
+/* Sentences for people where the page itself cannot show any. */
 static const char *sentence(int status, const char *otherwise)
 {
     switch (status) {
@@ -81,7 +81,7 @@ const char *pay_dashboard_status_text(request_rec *r, const pay_dashboard_t *das
 
     problem->message = sentence(r->status, problem->message);
     if (apr_table_get(r->headers_out, "Retry-After")) {
-        problem->retry_after = 0; /* whoever refused it knows better */
+        problem->retry_after = 0; /* the function that refused it knows better */
     }
     if (pay_dashboard_is_api(dashboard)) {
         ap_set_content_type(r, TYPE_JSON);
@@ -124,7 +124,7 @@ static int reply_bytes(request_rec *r, int status, const char *type, const char 
 
 int pay_dashboard_json(request_rec *r, int status, const pay_writer_t *body)
 {
-    /* Compressed, its length would tell of the token and of secrets (BREACH). */
+    /* The length of a compressed answer would reveal the token and secrets (BREACH). */
     apr_table_setn(r->subprocess_env, "no-gzip", "1");
     apr_table_setn(r->subprocess_env, "no-brotli", "1");
     return reply_bytes(r, status, TYPE_JSON, body->text, body->len);

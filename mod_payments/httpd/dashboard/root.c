@@ -11,7 +11,7 @@
 
 APLOG_USE_MODULE(payments);
 
-/* 1 when there is a directory with anything in it. */
+/* Returns 1 if the directory exists and contains anything. */
 static int has_content(const char *directory, apr_pool_t *ptemp)
 {
     apr_finfo_t info;
@@ -21,7 +21,7 @@ static int has_content(const char *directory, apr_pool_t *ptemp)
 
     rv = apr_dir_open(&dir, directory, ptemp);
     if (rv != APR_SUCCESS) {
-        return 0; /* which httpd's own default mostly is */
+        return 0; /* usually httpd's own default */
     }
     while (!found && apr_dir_read(&info, APR_FINFO_NAME, dir) == APR_SUCCESS) {
         found = strcmp(info.name, ".") != 0 && strcmp(info.name, "..") != 0;

@@ -13,7 +13,7 @@
 #define OPERATOR PAY_ROLE_OPERATOR
 #define OWNER PAY_ROLE_OWNER
 
-/* No path fits two rows of one method, so their order means nothing. */
+/* No path matches two rows of one method, so their order means nothing. */
 static const pay_dashboard_route_t routes[] = {
     {USER, "session", M_GET, VIEWER, pay_dashboard_session_get},
     {SCOPE, "overview", M_GET, VIEWER, pay_dashboard_overview_get},
@@ -60,7 +60,7 @@ static const pay_dashboard_route_t routes[] = {
 };
 #define ROUTES (sizeof(routes) / sizeof(routes[0]))
 
-/* Takes the segment at *path off it; NULL: it is empty, or the last one. */
+/* Removes and returns the segment at *path; NULL: it is empty, or the last one. */
 static const char *take(const char **path, apr_pool_t *p)
 {
     apr_size_t len = strcspn(*path, "/");
@@ -74,7 +74,7 @@ static const char *take(const char **path, apr_pool_t *p)
     return segment;
 }
 
-/* Takes the place off *path, and says which it is. */
+/* Removes the place from *path, and returns it. */
 static pay_dashboard_place_t place_of(pay_dashboard_way_t *out, const char **path, apr_pool_t *p)
 {
     const char *rest;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Who works for the account, and what they changed. */
+/* The users of the account, and their changes. */
 
 #include "httpd/dashboard/confirm.h"
 #include "httpd/dashboard/query.h"

@@ -13,7 +13,7 @@
 
 #define FILTER_NAME "PAYMENTS_ERROR"
 
-/* Why it was refused, where one of our own stages did it, else the status alone. */
+/* Returns the reason of the refusal if one of our own stages refused it, else the status alone. */
 static const pay_problem_t *problem_of(request_rec *r)
 {
     const pay_call_t *call = pay_call_make(r);
@@ -35,7 +35,7 @@ static void set_headers(request_rec *r)
         apr_table_unset(r->err_headers_out, gone[i]);
     }
     if (pay_claim_is_page(r)) {
-        pay_page_headers(r); /* a challenge is the site's own: pages ask for no key */
+        pay_page_headers(r); /* a challenge is the site's own: pages need no key */
         return;
     }
     pay_reply_headers(r);
@@ -61,7 +61,7 @@ static apr_bucket *body_of(request_rec *r, apr_bucket_alloc_t *alloc)
     return apr_bucket_pool_create(json->text, json->len, r->pool, alloc);
 }
 
-/* httpd has set text/html by now and hands its page on: the page goes, the envelope comes. */
+/* httpd has set text/html by now and passes its page on: the page is replaced by the envelope. */
 static apr_status_t error_filter(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     request_rec *r = f->r;
@@ -86,7 +86,7 @@ static apr_status_t error_filter(ap_filter_t *f, apr_bucket_brigade *bb)
 
 /*
  * A request that failed before post_read_request meets the site's ErrorDocument: one that is a
- * whole URL has made it a redirect by now. Which error it was, httpd no longer knows.
+ * whole URL has made it a redirect by now. httpd no longer knows the original error.
  */
 static void undo_redirect(request_rec *r)
 {
@@ -112,7 +112,8 @@ static void insert_error_filter(request_rec *r)
         return;
     }
     if (r->connection->master) {
-        (void)pay_body_discard(r); /* a client of HTTP/2 loses an answer before its body's end */
+        (void)pay_body_discard(r); /* a client of HTTP/2 loses an answer that comes before its
+                                    * body's end */
     }
     ap_add_output_filter(FILTER_NAME, NULL, r, r->connection);
 }

@@ -48,7 +48,7 @@ void pay_page_write_form_faults(pay_html_t *html, const pay_page_view_t *view)
     pay_page_write_faults(html, view->faults, inputs, INPUTS);
 }
 
-/* Never with a value: what was typed is not sent back. */
+/* Never with a value: typed text is not sent back. */
 static void write_input(pay_html_t *html, const pay_page_view_t *view,
                         const pay_page_input_t *input)
 {
@@ -57,7 +57,7 @@ static void write_input(pay_html_t *html, const pay_page_view_t *view,
 
 static void form_open(pay_html_t *html, const pay_page_view_t *view, pay_page_action_t action)
 {
-    /* novalidate: one place says what is wrong, with or without a browser that can. */
+    /* novalidate: one place reports faults, whatever the browser can do. */
     pay_page_write(html, "<form method=\"post\" novalidate action=\"",
                    view->charge->checkout->page_id, "\">\n");
     pay_page_write(html, "<input type=\"hidden\" name=\"action\" value=\"",

@@ -30,7 +30,7 @@ void pay_page_write_faults(pay_html_t *html, const pay_problem_t *faults,
     if (!faults) {
         return;
     }
-    /* autofocus: whoever cannot see the page hears first that something is wrong. */
+    /* autofocus: a person who cannot see the page hears first that something is wrong. */
     pay_html_markup(html, "<div class=\"errors\" role=\"alert\" id=\"errors\" tabindex=\"-1\" "
                           "autofocus>\n<h2>Nothing was paid yet. Please correct:</h2>\n<ul>\n");
     for (i = 0; i < count; i++) {

@@ -23,8 +23,9 @@ static pay_page_link_view_t view_of(request_rec *r, const pay_page_t *page)
 }
 
 /*
- * To the page of the payer's own checkout. Live, that one leads on to the acquirer's, where a
- * browser does not follow a form that may be sent to our own origin only: a page is in between.
+ * Goes on to the page of the payer's own checkout. In Live Mode that one leads on to the
+ * acquirer's, and a browser does not follow there from a form that may be sent to our own origin
+ * only: a page is in between.
  */
 static int go_on(request_rec *r, const pay_page_t *page, const pay_charge_t *charge)
 {

@@ -20,7 +20,7 @@ static const pay_page_input_t last_name = {
 static const pay_page_input_t *const inputs[] = {&amount, &email, &first_name, &last_name};
 #define INPUTS (sizeof(inputs) / sizeof(inputs[0]))
 
-/* What is said of a link that cannot be paid; NULL: it can. */
+/* The sentence on a link that cannot be paid; NULL: it can. */
 static const char *const closed[] = {
     [PAY_LINK_ACTIVE] = NULL,
     [PAY_LINK_EXPIRED] = "This payment link has expired",
@@ -29,7 +29,7 @@ static const char *const closed[] = {
 };
 _Static_assert(sizeof(closed) / sizeof(closed[0]) == PAY_LINK_STATE_COUNT, "a text each");
 
-/* What the payer typed there, to be mended or sent again; what is at fault may be a card number. */
+/* Returns the payer's input, to be corrected or sent again; one at fault may be a card number. */
 static const char *value_of(const pay_page_link_view_t *view, const pay_page_input_t *input)
 {
     const pay_link_payer_t *payer = view->payer;
@@ -45,7 +45,7 @@ static const char *value_of(const pay_page_link_view_t *view, const pay_page_inp
     return value ? value : "";
 }
 
-/* That of a fixed link is not asked for. */
+/* The amount of a fixed link is not an input. */
 static int is_asked(const pay_page_link_view_t *view, const pay_page_input_t *input)
 {
     return input != &amount || view->page->link->money.amount_minor == 0;

@@ -14,7 +14,7 @@ const char *pay_page_authority(const request_rec *r)
     return host ? host : ap_get_server_name((request_rec *)r);
 }
 
-/* Of the address that payers were told, for proxies that send another Host. */
+/* Compares with the address that payers were given, for proxies that send another Host. */
 static int is_told_origin(request_rec *r, const pay_url_t *origin)
 {
     const char *fault;

@@ -25,8 +25,8 @@
 
 APLOG_USE_MODULE(payments);
 
-#define TURN_SECONDS "3"   /* a page that waits loads itself again */
-#define RETURN_SECONDS "5" /* a result is shown before the payer goes back to the shop */
+#define TURN_SECONDS "3"   /* a waiting page reloads itself */
+#define RETURN_SECONDS "5" /* a result is shown before the payer returns to the shop */
 #define UNREADY_RETRY 30   /* seconds, for the header Retry-After */
 
 /* One request for a page. */
@@ -38,7 +38,7 @@ typedef struct visit_t {
     pay_page_t page;
 } visit_t;
 
-/* 1 and its parts when `name` is a page's, or a page's with the suffix. */
+/* Returns 1 and its parts if `name` is a page's, or a page's with the suffix. */
 static int read_name(visit_t *visit, const char *name)
 {
     const apr_size_t len = strcspn(name, ".");
@@ -48,7 +48,7 @@ static int read_name(visit_t *visit, const char *name)
     return pay_page_id_is(visit->id) && (visit->returning || name[len] == '\0');
 }
 
-/* 0 to PAY_PAGE_TURNS_MAX, from the query "n=7"; -1: there is none, or another one. */
+/* Returns 0 to PAY_PAGE_TURNS_MAX, from the query "n=7"; -1: absent, or another query. */
 static int turn_of(const char *args)
 {
     int turn = 0;
@@ -66,7 +66,7 @@ static int turn_of(const char *args)
     return turn < PAY_PAGE_TURNS_MAX ? turn : PAY_PAGE_TURNS_MAX;
 }
 
-/* 1 for a URL that may stand in a header and in a link: only checked ones are stored. */
+/* Returns 1 for a URL that may stand in a header and in a link: only checked ones are stored. */
 static int is_web_url(const char *url)
 {
     const char *c;
@@ -76,7 +76,7 @@ static int is_web_url(const char *url)
     return *c == '\0' && (!strncasecmp(url, "https://", 8) || !strncasecmp(url, "http://", 7));
 }
 
-/* As a payer is told it; NULL: it cannot be told. */
+/* Returns the host for a payer; NULL if it cannot be shown. */
 static const char *host_of(const char *text, apr_pool_t *p)
 {
     const char *fault;
@@ -103,7 +103,8 @@ static pay_page_view_t view_of(const visit_t *visit, const pay_charge_t *charge)
 
     if (view.stage == PAY_STAGE_PAY && charge->scope.mode == PAY_LIVE && turn >= 0
         && is_web_url(charge->checkout->acquirer_url)) {
-        /* Back from the acquirer's page, which would send the payer here again and again. */
+        /* The payer is back from the acquirer's page, which would send the payer here again and
+         * again. */
         view.stage = PAY_STAGE_WAITING;
         view.came_back = 1;
     }
@@ -116,7 +117,7 @@ static pay_page_view_t view_of(const visit_t *visit, const pay_charge_t *charge)
     return view;
 }
 
-/* Where the browser goes by itself after a while: to this page again, or back to the shop. */
+/* Sets the browser's next address after a while: this page again, or the shop. */
 static void set_refresh(request_rec *r, const pay_page_view_t *view)
 {
     const char *value = NULL;
@@ -172,7 +173,7 @@ static int come_back(const visit_t *visit)
     if (problem) {
         return pay_page_problem(visit->r, problem);
     }
-    /* Loading that again asks nobody anything. */
+    /* Loading that again queries no acquirer. */
     return pay_page_redirect(visit->r, apr_pstrcat(visit->r->pool, visit->id, "?n=0", NULL));
 }
 
@@ -203,8 +204,8 @@ static const pay_problem_t *act(const visit_t *visit, pay_page_action_t action,
     }
 }
 
-/* Whether the page still asks for that the service judges. The form again, with what is wrong; else
- * the page itself, so that loading it again and going back send nothing twice. */
+/* The service judges whether the page still accepts the action. Sends the form again, with its
+ * faults; else the page itself, so that reloading it and going back send nothing twice. */
 static int serve_action(const visit_t *visit, pay_page_action_t action, const pay_fields_t *fields)
 {
     pay_page_view_t view = view_of(visit, visit->page.charge);
@@ -291,7 +292,7 @@ static void tell(const visit_t *visit)
     apr_table_setn(env, "PAYMENTS_REFERENCE", link ? link->reference : charge->reference);
 }
 
-/* NULL: there is such a page, and it is in visit->page. */
+/* Returns NULL if there is such a page, and sets visit->page. */
 static const pay_problem_t *find(visit_t *visit)
 {
     const pay_problem_t *problem;

@@ -18,7 +18,7 @@ APLOG_USE_MODULE(payments);
 #define WAIT "Please wait a moment, then load this page again. A payment is never taken twice."
 #define BACK "Nothing was paid. Go back to the payment page and try again."
 
-/* What a payer is told of a status; the last row stands for all others. */
+/* The sentences for a payer by status; the last row stands for all others. */
 static const struct {
     int status;
     const char *title;
@@ -53,8 +53,8 @@ void pay_page_headers(request_rec *r)
          "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
          "frame-ancestors 'none'; base-uri 'none'"},
         {"X-Frame-Options", "DENY"},
-        /* Browsers ask for /favicon.ico and go on to a shop on this host: the address holds the id.
-         * no-referrer would make them send "Origin: null" with our own forms. */
+        /* Browsers request /favicon.ico and go on to a shop on this host: the address contains the
+         * id. no-referrer would make them send "Origin: null" with our own forms. */
         {"Referrer-Policy", "strict-origin"},
         {"Cross-Origin-Opener-Policy", "same-origin"},
         {"X-Robots-Tag", "noindex, nofollow"},
@@ -66,13 +66,13 @@ void pay_page_headers(request_rec *r)
         apr_table_setn(r->headers_out, headers[i][0], headers[i][1]);
     }
     apr_table_setn(r->headers_out, "Request-Id", pay_call_request_id(r));
-    apr_table_setn(r->subprocess_env, "no-gzip", "1"); /* a secret and a payer's words: BREACH */
+    apr_table_setn(r->subprocess_env, "no-gzip", "1"); /* a secret beside a payer's words: BREACH */
 }
 
-/* Reads away the body, then sets status and headers. OK: send it. */
+/* Reads and discards the body, then sets status and headers. OK: send it. */
 static int begin(request_rec *r, int status)
 {
-    r->status = status; /* first: with an error's status httpd does not ask for the body */
+    r->status = status; /* first: with an error's status httpd does not request the body */
     r->status_line = NULL;
     (void)pay_body_discard(r);
     if (pay_call_make(r)->answered) {

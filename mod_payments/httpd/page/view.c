@@ -63,7 +63,9 @@ pay_html_t *pay_page_open_of_shop(const char *title, const char *shop, const cha
     return html;
 }
 
-/* The picture that the request for the checkout names, else the shop's; NULL: none to show. */
+/*
+ * Returns the picture that the request for the checkout names, else the shop's; NULL: no picture.
+ */
 static const char *logo_of(const pay_page_view_t *view, apr_pool_t *p)
 {
     const char *path;
@@ -86,7 +88,7 @@ void pay_page_close(pay_html_t *html)
     pay_html_markup(html, "</main>\n</body>\n</html>\n");
 }
 
-/* What is paid for, above the forms. */
+/* Writes the order, above the forms. */
 static void write_order(pay_html_t *html, const pay_page_view_t *view, apr_pool_t *p)
 {
     const pay_checkout_t *checkout = view->charge->checkout;
@@ -107,7 +109,7 @@ static void write_order(pay_html_t *html, const pay_page_view_t *view, apr_pool_
     }
 }
 
-/* What a payer is told at the end, and while the end is awaited; NULL: a form is shown. */
+/* The sentences at the end, and while the payer waits for it; NULL: a form is shown. */
 static const struct {
     const char *kind; /* of the style sheet */
     const char *title;
@@ -160,7 +162,7 @@ static void write_facts(pay_html_t *html, const pay_charge_t *charge, apr_pool_t
     pay_html_markup(html, "</dl>\n");
 }
 
-/* The ways on: back to the shop, and for a page that waits to itself. */
+/* Writes the ways on: back to the shop, and for a waiting page to itself. */
 static void write_ways(pay_html_t *html, const pay_page_view_t *view)
 {
     const int waiting = view->stage <= PAY_STAGE_WAITING;

@@ -8,7 +8,7 @@
 
 #define API_ROOT "/api/v1"
 
-/* 1 when it is `root` or below it. */
+/* Returns 1 if it is `root` or below it. */
 static int is_below(const char *root, const char *path)
 {
     const apr_size_t len = strlen(root);

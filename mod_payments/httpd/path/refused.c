@@ -24,7 +24,7 @@
 #define OTHER_ROOT "/api/v3/"
 
 static const struct {
-    const char *path; /* this one and all below it */
+    const char *path; /* this one and everything below it */
     const char *message;
 } refused[] = {
     {"direct-card-charge", CARDS},
@@ -45,7 +45,7 @@ static const struct {
     {"budpay-incoming-webhook", HOOKS},
 };
 
-/* The row's message; NULL: it is none of them. */
+/* Returns the row's message; NULL if it is none of them. */
 static const char *message_of(const char *path)
 {
     apr_size_t i;
@@ -60,7 +60,7 @@ static const char *message_of(const char *path)
     return NULL;
 }
 
-/* What follows `root`; NULL: it is not below it. */
+/* Returns the part after `root`; NULL if it is not below it. */
 static const char *below(const char *root, const char *path)
 {
     const apr_size_t len = strlen(root);

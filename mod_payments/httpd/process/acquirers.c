@@ -23,7 +23,7 @@ static apr_size_t aligned(apr_size_t size)
     return (size + ALIGN - 1) & ~(apr_size_t)(ALIGN - 1);
 }
 
-/* ---- what stands in the place of a connector that cannot be used */
+/* ---- replacement of a connector that cannot be used */
 
 static apr_status_t out_charge(payments_answer_t *out, void *context,
                                const payments_charge_t *charge, apr_interval_time_t timeout,
@@ -58,7 +58,7 @@ static apr_status_t out_refund_query(payments_answer_t *out, void *context,
     return APR_EGENERAL;
 }
 
-/* Tokens are judged as by the connector itself: what it may know is not refused as unknown. */
+/* Tokens are judged as by the connector itself: one that it may know is not refused as unknown. */
 static const payments_acquirer_t *out_of_service(const payments_acquirer_t *connector,
                                                  apr_pool_t *p)
 {
@@ -136,7 +136,7 @@ static void collect(pay_store_host_t *store_host, apr_pool_t *pconf)
     }
 }
 
-/* Who waits for one does so in the line for the server's own slots. */
+/* Calls wait for an acquirer's slot in the queue for the server's own slots. */
 static pay_slots_limits_t limits_of(const pay_acquirers_one_t *one)
 {
     return (pay_slots_limits_t){.count = one->in_flight_max, .process_max = one->in_flight_max};
@@ -150,7 +150,7 @@ static apr_size_t shared_size(const pay_acquirers_one_t *one)
            + aligned(sizeof(atomic_int));
 }
 
-/* Takes its part of the memory; what lies behind it. */
+/* Takes its part of the memory; returns the rest. */
 static char *shared_init(pay_acquirers_one_t *one, char *memory)
 {
     const pay_slots_limits_t limits = limits_of(one);
@@ -167,7 +167,7 @@ static char *shared_init(pay_acquirers_one_t *one, char *memory)
 }
 
 /* Each generation has memory of its own: during a graceful restart the old one ends its calls
- * beside the new one's, and a mended key is tried at once. */
+ * beside the new one's, and a corrected key is tried at once. */
 void pay_acquirers_share(const apr_array_header_t *store_hosts, server_rec *main_server,
                          apr_pool_t *pconf)
 {
@@ -239,7 +239,7 @@ static void open_one(pay_acquirers_one_t *one, apr_pool_t *forever)
     one->acquirer.connector = out_of_service(one->connector, forever);
     one->acquirer.context = NULL;
     refuse_here(one, forever);
-    level = atomic_exchange(one->told, 1) ? APLOG_DEBUG : APLOG_ERR; /* one child says so for all */
+    level = atomic_exchange(one->told, 1) ? APLOG_DEBUG : APLOG_ERR; /* one child logs it for all */
     ap_log_error(APLOG_MARK, level, rv, one->host,
                  PAYLOGNO(00383) "PaymentsAcquirer %s of account %s is out of service until the "
                                  "server is restarted: charges and refunds are answered 503, and "
@@ -278,7 +278,7 @@ void pay_acquirers_open(pay_store_host_t *store_host, apr_pool_t *forever)
     }
 }
 
-/* Test Mode's: whoever registered its name last. */
+/* Test Mode's: the last one registered under this name. */
 static const pay_acquirer_t *simulator(const pay_conf_t *conf, apr_pool_t *forever)
 {
     const payments_acquirer_t *connector = pay_conf_connector(pay_acquirer_simulator.name);
@@ -316,7 +316,7 @@ void pay_acquirers_serve(pay_service_t *service, const pay_store_host_t *store_h
     service->acquirer[PAY_LIVE] = APR_ARRAY_IDX(list, 0, const pay_acquirer_t *);
 }
 
-/* ---- what is shown of them */
+/* ---- their state for people */
 
 static pay_acquirers_state_t *state_of(apr_array_header_t *list, const char *name)
 {
@@ -370,8 +370,8 @@ apr_array_header_t *pay_acquirers_states(const pay_store_host_t *store_host, apr
     return list;
 }
 
-/* Calls under way would hold up the end of this process for as long as an acquirer may take, and
- * with them those that wait for their slots. A graceful end waits for their clients. */
+/* Calls under way would delay the end of this process for as long as an acquirer may take, and with
+ * them those that wait for their slots. A graceful end waits for their clients. */
 static void child_stopping(apr_pool_t *pchild, int graceful)
 {
     (void)pchild;
@@ -385,6 +385,6 @@ void pay_acquirers_register_hooks(apr_pool_t *p)
     static const char *const before[] = {"mod_watchdog.c", NULL};
 
     (void)p;
-    /* That module's waits for its threads, which may wait for an acquirer. */
+    /* The watchdog's hook waits for its threads, which may wait for an acquirer. */
     ap_hook_child_stopping(child_stopping, NULL, before, APR_HOOK_FIRST);
 }

@@ -15,7 +15,7 @@
 
 APLOG_USE_MODULE(payments);
 
-/* The first difference between two hosts' settings of one store, or NULL. */
+/* Returns the first difference between two hosts' settings of one store, or NULL. */
 static const char *different(const pay_conf_t *one, const pay_conf_t *two, apr_pool_t *p)
 {
     if (one->options.map_bytes != two->options.map_bytes) {
@@ -96,7 +96,7 @@ static const char *master_key_fault(const server_rec *main_server, const pay_con
     return NULL;
 }
 
-/* What is wrong with one host whose engine is on: a sentence, or NULL. */
+/* Returns the fault of one host whose engine is on: a sentence, or NULL. */
 static const char *host_fault(const server_rec *main_server, const server_rec *s, apr_pool_t *p)
 {
     const pay_conf_t *conf = pay_conf_get(s);
@@ -180,6 +180,6 @@ void pay_check_register_hooks(apr_pool_t *p)
     static const char *const before[] = {"mod_info.c", NULL};
 
     (void)p;
-    /* -DDUMP_CONFIG shows what was given: a secret in the wrong place stops the server first. */
+    /* -DDUMP_CONFIG shows the arguments: a secret in the wrong place stops the server first. */
     ap_hook_check_config(check_config, NULL, before, APR_HOOK_FIRST);
 }

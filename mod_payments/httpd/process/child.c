@@ -90,8 +90,8 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
     pay_httpd_log_start(main_server);
     pay_store_deaths_watch(NULL, 0, pchild);
     pay_zones_init(pchild);
-    /* In a pool of nobody's: the child's goes while a thread that does not come back in time may
-     * still be at work with them. */
+    /* In a pool without a parent: the child's pool is destroyed while a thread that does not return
+     * in time may still work with them. */
     rv = apr_pool_create_unmanaged(&forever);
     if (rv != APR_SUCCESS) {
         forever = pchild;
@@ -107,6 +107,7 @@ void pay_child_register_hooks(apr_pool_t *p)
     static const char *const after[] = {"mod_watchdog.c", NULL};
 
     (void)p;
-    /* The watchdog's threads use what is opened here; at exit pools close in the other order. */
+    /* The watchdog's threads use what is opened here; at exit pools are destroyed in the opposite
+     * order. */
     ap_hook_child_init(child_init, NULL, after, APR_HOOK_FIRST);
 }

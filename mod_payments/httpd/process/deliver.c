@@ -24,7 +24,10 @@ static int is_stopping(void *baton)
     return atomic_load(&deliver->stop) || pay_leaving();
 }
 
-/* In a pool of nobody's: the child's goes while a late callback may still be at work. */
+/*
+ * In a pool without a parent: the child's pool is destroyed while a late callback may still be at
+ * work.
+ */
 static void open_outbox(pay_store_host_t *store_host)
 {
     pay_deliver_t *deliver = &store_host->deliver;
@@ -48,7 +51,9 @@ static void open_outbox(pay_store_host_t *store_host)
     }
 }
 
-/* Results that come in time are stored; what is left is sent again when its lease has ended. */
+/*
+ * Results that come in time are stored; other events are sent again after their leases have ended.
+ */
 static void close_outbox(pay_deliver_t *deliver)
 {
     atomic_store(&deliver->stop, 1);
@@ -75,8 +80,8 @@ static void step(pay_store_host_t *store_host)
     }
 }
 
-/* Answers APR_SUCCESS whatever happened: anything else ends the callback for good. What went wrong
- * is in the log already. */
+/* Returns APR_SUCCESS whatever happened: anything else ends the callback for good. Failures have
+ * been logged already. */
 apr_status_t pay_deliver_run(int state, void *baton, apr_pool_t *p)
 {
     pay_store_host_t *store_host = baton;
@@ -86,7 +91,7 @@ apr_status_t pay_deliver_run(int state, void *baton, apr_pool_t *p)
     if (state == AP_WATCHDOG_STATE_STARTING || !store_host->store) {
         return APR_SUCCESS;
     }
-    /* That it stops is told by another thread, too, while the watchdog's is at work. */
+    /* The stop may come from another thread, too, while the watchdog's is at work. */
     if (atomic_exchange(&deliver->busy, 1)) {
         atomic_store(&deliver->stop, 1);
         return APR_SUCCESS;
@@ -102,10 +107,10 @@ apr_status_t pay_deliver_run(int state, void *baton, apr_pool_t *p)
 }
 
 /*
- * A child ends without waiting for its watchdogs' threads. This one is given the time to store what
- * its receivers have taken, which would be sent to them again. It works by itself: a signal handler
- * may have brought us here. From then on a late callback finds the outbox busy: it would close it
- * while the process takes libcurl and OpenSSL down.
+ * A child ends without waiting for its watchdogs' threads. This one gets the time to store what its
+ * receivers have taken, which would otherwise be sent to them again. Uses nothing else of the
+ * process: a signal handler may be the caller. From then on a late callback finds the outbox busy:
+ * it would close it while the process shuts libcurl and OpenSSL down.
  */
 static apr_status_t leave(void *data)
 {

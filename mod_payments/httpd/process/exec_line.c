@@ -30,7 +30,7 @@ const char *pay_exec_fault(const char *what, const char *program, apr_pool_t *p)
     return NULL;
 }
 
-/* httpd's own way to run a program knows no time limit: it runs in a process that does. */
+/* httpd's own way to run a program has no time limit: it runs in a process that has one. */
 static void run(int fd, const char *program, apr_pool_t *p)
 {
     const char *const words[] = {program, NULL};
@@ -52,7 +52,7 @@ static void run(int fd, const char *program, apr_pool_t *p)
     _exit(0);
 }
 
-/* Up to `size` bytes, until the other side closes. */
+/* Reads up to `size` bytes, until the other side closes. */
 static apr_status_t collect(apr_size_t *len, char *text, apr_size_t size, int fd)
 {
     const apr_int64_t until_ms = pay_time_boot_ms() + PAY_EXEC_TIME_MAX_S * 1000;
@@ -99,7 +99,7 @@ apr_status_t pay_exec_line(apr_size_t *len, char *text, apr_size_t size, const c
     close(fds[1]);
     if (rv == APR_SUCCESS) {
         rv = collect(len, text, size, fds[0]);
-        /* The group, for the program may live on behind it. */
+        /* The whole group, because the program may have left processes behind. */
         kill(-pid, SIGKILL);
         kill(pid, SIGKILL);
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {

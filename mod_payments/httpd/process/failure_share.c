@@ -13,7 +13,7 @@ APLOG_USE_MODULE(payments);
 
 #define KEY_SIZE 64
 
-/* What is kept over restarts, outside of this module's own memory, which is loaded anew. */
+/* Kept over restarts, outside of this module's own memory, because the module is loaded again. */
 typedef struct kept_t {
     void *memory;
 } kept_t;

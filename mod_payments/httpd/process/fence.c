@@ -19,8 +19,8 @@
 APLOG_USE_MODULE(payments);
 
 /*
- * Ahead of every filter that may read a file (mod_include, mod_deflate); and behind them, where
- * a filter may have put another file in place of the answer (X-Sendfile).
+ * Ahead of every filter that may read a file (mod_include, mod_deflate); and after them, where a
+ * filter may have replaced the answer by another file (X-Sendfile).
  */
 #define FIRST_FILTER "PAYMENTS_FENCE_FIRST"
 #define FIRST_TYPE ((ap_filter_type)(AP_FTYPE_RESOURCE - 1))
@@ -34,12 +34,12 @@ APLOG_USE_MODULE(payments);
 static pay_fence_table_t *table; /* NULL: there are no stores */
 static ap_filter_rec_t *first_filter, *last_filter;
 
-/* Of one request: the file that the first filter has judged and is handing on. */
+/* Of one request: the file that the first filter has judged and is passing on. */
 typedef struct passing_t {
     const apr_file_t *file;
 } passing_t;
 
-/* The request of a client that led to this one. */
+/* Returns the client's request that led to this one. */
 static const request_rec *origin(const request_rec *r)
 {
     while (r->main || r->prev) {
@@ -69,7 +69,7 @@ static void say(const request_rec *r, const pay_fence_match_t *match)
         r->filename ? r->filename : "-", also);
 }
 
-/* 1 if `file` must not be served; the log says so. */
+/* Returns 1 if `file` must not be served, which is logged. */
 static int is_fenced(const request_rec *r, const pay_fence_file_t *file)
 {
     pay_fence_match_t match;
@@ -81,8 +81,8 @@ static int is_fenced(const request_rec *r, const pay_fence_file_t *file)
     return 1;
 }
 
-/* In two places: before a module opens the file to see its type (mod_mime_magic), and once that
- * stage has chosen another file (mod_negotiation). */
+/* Runs in two places: before a module opens the file to find its type (mod_mime_magic), and after
+ * that stage has chosen another file (mod_negotiation). */
 static int judge(request_rec *r)
 {
     const pay_fence_file_t file = {
@@ -116,7 +116,7 @@ static int is_fenced_open(const request_rec *r, apr_file_t *opened)
     return is_fenced(r, &file);
 }
 
-/* 403 in place of what is left; the part of another page is left out, with all behind it. */
+/* Sends 403 in place of the rest; leaves out the part of another page, with everything after it. */
 static apr_status_t refuse(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     request_rec *r = f->r;
@@ -155,7 +155,7 @@ static apr_status_t filter(ap_filter_t *f, apr_bucket_brigade *bb)
     if (f->frec == last_filter) {
         return ap_pass_brigade(f->next, bb);
     }
-    /* As long as this call lasts its bucket keeps the file open: nobody else has that handle. */
+    /* As long as this call lasts its bucket keeps the file open: no other file has that handle. */
     passing->file = judged;
     rv = ap_pass_brigade(f->next, bb);
     passing->file = NULL;

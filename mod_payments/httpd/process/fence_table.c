@@ -20,9 +20,9 @@
 typedef struct place_t {
     const char *path;
     const char *url;
-    int is_there;          /* it led to `file` when it was looked up last */
-    pay_fence_file_t file; /* of who looks */
-    apr_int64_t say_at_ms; /* of `lock`, as the next one */
+    int is_there;          /* it led to `file` at the last look-up */
+    pay_fence_file_t file; /* of the thread that looks */
+    apr_int64_t say_at_ms; /* of `lock`, like `unsaid` */
     unsigned unsaid;
 } place_t;
 
@@ -34,9 +34,9 @@ typedef struct row_t {
 struct pay_fence_table_t {
     place_t *places; /* constant in number */
     int count;
-    _Atomic apr_int64_t look_at_ms; /* 0: nobody has looked yet */
-    pthread_mutex_t looking;        /* of who looks */
-    row_t *next;                    /* of who looks: what it puts together */
+    _Atomic apr_int64_t look_at_ms; /* 0: not looked up yet */
+    pthread_mutex_t looking;        /* of the thread that looks */
+    row_t *next;                    /* of the thread that looks: the rows that it collects */
     pthread_mutex_t lock;           /* of the two below */
     row_t *rows;                    /* in the order of `compare` */
     int rows_count;
@@ -53,7 +53,7 @@ static int compare(const void *a, const void *b)
     if (one->dev != two->dev) {
         return one->dev < two->dev ? -1 : 1;
     }
-    /* A key that was removed may have left its number to a file of somebody else's. */
+    /* The number of a removed key may be that of another user's file now. */
     return one->uid == two->uid ? 0 : one->uid < two->uid ? -1 : 1;
 }
 
@@ -83,7 +83,7 @@ static void swap_rows(pay_fence_table_t *table, int count)
     pthread_mutex_unlock(&table->lock);
 }
 
-/* table->looking is held. */
+/* The caller holds table->looking. */
 static void look(pay_fence_table_t *table)
 {
     int count = 0;
@@ -101,7 +101,7 @@ static void look(pay_fence_table_t *table)
     table->look_at_ms = pay_time_boot_ms() + PAY_FENCE_LOOK_PAUSE_MS;
 }
 
-/* One thread does so at a time. The others go on with what was found before, if anything was. */
+/* One thread does so at a time. The others use the earlier result, if there is one. */
 static void look_if_due(pay_fence_table_t *table)
 {
     const apr_int64_t now = pay_time_boot_ms();
@@ -121,7 +121,7 @@ static void look_if_due(pay_fence_table_t *table)
     pthread_mutex_unlock(&table->looking);
 }
 
-/* table->lock is held. */
+/* The caller holds table->lock. */
 static void fill(pay_fence_match_t *match, place_t *place)
 {
     const apr_int64_t now = pay_time_boot_ms();

@@ -10,15 +10,15 @@
 
 #include <mod_watchdog.h>
 
-#define STEPS_MAX 64 /* of one round; what is left is done in the next, a moment later */
+#define STEPS_MAX 64 /* of one round; the rest is done in the next, a moment later */
 
 static int is_stopping(const pay_fetcher_t *fetcher)
 {
     return atomic_load(&fetcher->stop) || pay_leaving();
 }
 
-/* Answers APR_SUCCESS whatever happened: anything else ends the callback for good. What went wrong
- * is in the log already. */
+/* Returns APR_SUCCESS whatever happened: anything else ends the callback for good. Failures have
+ * been logged already. */
 apr_status_t pay_fetcher_run(int state, void *baton, apr_pool_t *p)
 {
     const pay_store_host_t *store_host = baton;
@@ -46,7 +46,7 @@ apr_status_t pay_fetcher_run(int state, void *baton, apr_pool_t *p)
     return APR_SUCCESS;
 }
 
-/* A child ends without waiting for this thread: the call it waits for is cut short. */
+/* A child ends without waiting for this thread: its call is cut short. */
 static apr_status_t leave(void *data)
 {
     pay_fetcher_t *fetcher = data;

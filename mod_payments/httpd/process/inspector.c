@@ -24,7 +24,7 @@ APLOG_USE_MODULE(payments);
 
 #define PAUSE_MS_MAX 60000     /* between two checks; doubles up to it */
 #define CHECK_SECONDS_MAX 3600 /* of one check: a damaged table may have no end */
-#define NICENESS 19            /* sites and other stores go first */
+#define NICENESS 19            /* sites and other stores have priority */
 
 typedef struct inspector_t {
     const pay_store_host_t *store_host;
@@ -39,7 +39,7 @@ static apr_array_header_t *inspectors;
 
 /* --- in the inspector and its checks --- */
 
-/* Ends with its parent. To be called after the last change of user, which takes it back. */
+/* Ends with its parent. Called after the last change of user, which resets this. */
 static void end_with(pid_t parent)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -59,7 +59,7 @@ static void signals_reset(void)
     }
 }
 
-/* What a check that dies would say is said already. */
+/* Everything that a dying check would log has been logged already. */
 static void be_quiet(void)
 {
     int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -71,7 +71,7 @@ static void be_quiet(void)
     pay_log_set_sink(NULL, NULL);
 }
 
-/* 1 if a check in a process of its own found nothing wrong. */
+/* Returns 1 if a check in a process of its own found nothing wrong. */
 static int passes(const pay_store_host_t *store_host, apr_pool_t *p)
 {
     const pid_t self = getpid();

@@ -9,7 +9,7 @@
 
 #define POLL apr_time_from_msec(5)
 
-/* When this process began to end (boot clock); 0: it has not. */
+/* When this process began its shutdown (boot clock); 0: it has not. */
 static _Atomic apr_int64_t ending_ms;
 
 int pay_leaving(void)

@@ -18,7 +18,7 @@
 
 APLOG_USE_MODULE(payments);
 
-/* What is kept over restarts, outside of this module's own memory, which is loaded anew. */
+/* Kept over restarts, outside of this module's own memory, because the module is loaded again. */
 typedef struct kept_t {
     void *memory;
 } kept_t;
@@ -35,7 +35,7 @@ static int is_engine_on(const server_rec *s)
     return 0;
 }
 
-/* A build that numbers operations otherwise, or counts other things, has memory of its own. */
+/* A build with other numbers of operations, or other counters, has memory of its own. */
 static const char *layout_key(apr_pool_t *p)
 {
     apr_ssize_t len = APR_HASH_KEY_STRING;
@@ -101,7 +101,7 @@ const pay_meter_t *pay_meters(void)
     return meter;
 }
 
-/* Every answer comes here once, whoever made it: a handler, the error filter, httpd itself. */
+/* Every answer comes here once, whatever made it: a handler, the error filter, httpd itself. */
 static int log_transaction(request_rec *r)
 {
     const pay_call_t *call;
@@ -110,7 +110,7 @@ static int log_transaction(request_rec *r)
         return DECLINED;
     }
     while (r->next) {
-        r = r->next; /* what an internal redirect made of it is what the client got */
+        r = r->next; /* the client got the result of an internal redirect */
     }
     call = pay_call_get(r);
     pay_meter_request(call ? call->operation : 0, r->status);

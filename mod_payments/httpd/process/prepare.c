@@ -35,7 +35,7 @@ APLOG_USE_MODULE(payments);
 #define PREPARE_TIME_MAX apr_time_from_sec(10) /* of all stores together */
 #define PREPARE_POLL apr_time_from_msec(2)
 
-/* Tells the store what `paymentsctl account create` starts from for this host's account. */
+/* Writes to the store the defaults of `paymentsctl account create` for this host's account. */
 static void put_defaults(const pay_store_host_t *store_host, pay_store_t *store, server_rec *s,
                          apr_pool_t *p)
 {
@@ -71,7 +71,7 @@ static void put_defaults(const pay_store_host_t *store_host, pay_store_t *store,
     }
 }
 
-/* What one store takes from the part of the preparation that is root's to the other. */
+/* What one store hands on from root's part of the preparation to the other. */
 typedef struct prepared_t {
     const pay_store_host_t *store_host;
     const pay_mail_login_t *login;
@@ -89,14 +89,14 @@ static void refuse(prepared_t *one, apr_status_t rv, const char *reason)
     one->refused = 1;
 }
 
-/* As root: what the store's files have no part in. */
+/* As root: everything that does not touch the store's files. */
 static void prepare_place(prepared_t *one, apr_pool_t *p)
 {
     const char *reason = NULL;
     apr_status_t rv = APR_SUCCESS;
 
     one->login = pay_prepare_login(one->store_host, p);
-    if (!ap_unixd_config.chroot_dir) { /* else the path leads elsewhere once that is entered */
+    if (!ap_unixd_config.chroot_dir) { /* otherwise the path leads elsewhere once that is entered */
         rv = pay_store_hand_over(&reason, one->store_host->url, ap_unixd_config.user_id,
                                  ap_unixd_config.group_id, p);
     }
@@ -128,13 +128,13 @@ static void prepare_store(prepared_t *one, apr_pool_t *p)
     pay_prepare_delivery(store_host, one->login, store, p);
 }
 
-/* What became of a store. */
+/* The result for a store. */
 enum { NOT_TRIED, PREPARED, FAILED };
 
 /*
- * In the process of its own. Whoever owns a store can lay a link to another file under its names at
- * any moment, so that root opens none of them; and there is no way back to root: first all that
- * needs it for every store, then the stores.
+ * Runs in the process of its own. The owner of a store can link another file to its names at any
+ * moment, so root opens none of them; and there is no way back to root: first everything that needs
+ * it for every store, then the stores.
  */
 static void prepare_all(char *prepared, const apr_array_header_t *store_hosts, server_rec *s,
                         apr_pool_t *p)
@@ -165,7 +165,10 @@ static void prepare_all(char *prepared, const apr_array_header_t *store_hosts, s
     }
 }
 
-/* 1 if the process died in a store, which is left out from now on: the others are still to do. */
+/*
+ * Returns 1 if the process died in a store, which is left out from now on: the others are still to
+ * be prepared.
+ */
 static int died_in_store(char *prepared, const apr_array_header_t *store_hosts)
 {
     const pay_store_host_t *store_host;
@@ -181,7 +184,9 @@ static int died_in_store(char *prepared, const apr_array_header_t *store_hosts)
     return found;
 }
 
-/* 1 when the process ended by itself in time; else it is ended. *killed_by: a signal, or 0. */
+/*
+ * Returns 1 if the process ended by itself in time; else it is ended. *killed_by: a signal, or 0.
+ */
 static int wait_for(int *killed_by, pid_t pid, apr_time_t until)
 {
     int status = 0;
@@ -206,9 +211,9 @@ static int wait_for(int *killed_by, pid_t pid, apr_time_t until)
 }
 
 /*
- * Stores are prepared in a process of its own. LMDB's write lock and a file system can make one
- * wait without end, and the parent serves every virtual host; nor does it, which is root, ever have
- * a store open.
+ * Stores are prepared in a process of its own. LMDB's write lock and a file system can make it wait
+ * without end, and the parent serves every virtual host; nor does the parent, which is root, ever
+ * have a store open.
  */
 static void prepare_apart(const apr_array_header_t *store_hosts, server_rec *s, apr_pool_t *p)
 {

@@ -20,7 +20,7 @@ APLOG_USE_MODULE(payments);
 #define FILE_PREFIX "file:"
 #define SECRET_WHAT "secret of PaymentsAcquirer"
 #define SECRET_LEN_MAX 4096
-#define SECRET_SIZE (SECRET_LEN_MAX + 2) /* and the end of a line, and a NUL */
+#define SECRET_SIZE (SECRET_LEN_MAX + 2) /* with the end of a line, and a NUL */
 
 static const char *run(apr_size_t *len, char *text, const char *program, apr_pool_t *p)
 {
@@ -46,7 +46,10 @@ static const char *run(apr_size_t *len, char *text, const char *program, apr_poo
     }
 }
 
-/* Cuts the end of its line. 1: it is 1 to SECRET_LEN_MAX bytes without control characters. */
+/*
+ * Cuts the end of its line. Returns 1 if it is 1 to SECRET_LEN_MAX bytes without control
+ * characters.
+ */
 static int trim(char *text, apr_size_t len)
 {
     apr_size_t i;
@@ -62,7 +65,7 @@ static int trim(char *text, apr_size_t len)
     return len >= 1 && len <= SECRET_LEN_MAX;
 }
 
-/* *out is NULL with the sentence on what is wrong that is answered. */
+/* Sets *out, or sets it to NULL and returns a sentence that says what is wrong. */
 static const char *read_secret(const char **out, const char *where, apr_pool_t *pconf)
 {
     const char *path = strchr(where, ':') + 1;
@@ -111,7 +114,7 @@ static void warn_of_test_key(const pay_acquirers_one_t *one, const char *paramet
     }
 }
 
-/* `given` of its settings becomes what its connector opens with. */
+/* Replaces `given` in its settings by the values that its connector opens with. */
 static void prepare(pay_acquirers_one_t *one, apr_pool_t *pconf)
 {
     const apr_array_header_t *words = apr_table_elts(one->said->given);
@@ -144,7 +147,7 @@ static void prepare(pay_acquirers_one_t *one, apr_pool_t *pconf)
     one->settings.given = given;
 }
 
-/* 1 when both were given the same secrets, and have some. */
+/* Returns 1 if both have the same secrets, and have some. */
 static int same_secrets(const pay_acquirers_one_t *a, const pay_acquirers_one_t *b)
 {
     const char *const *name = a->connector->secrets;
@@ -162,7 +165,10 @@ static int same_secrets(const pay_acquirers_one_t *a, const pay_acquirers_one_t 
     return same;
 }
 
-/* 1 when both are of one key, and of two accounts: an upstream lists the refunds of a key. */
+/*
+ * Returns 1 if both have the same key, but different accounts: an upstream lists the refunds of a
+ * key.
+ */
 static int shares_key(const pay_acquirers_one_t *one, const pay_acquirers_one_t *other,
                       int same_store)
 {
@@ -186,8 +192,8 @@ static void warn_of_shared_key(const pay_acquirers_one_t *one, const pay_acquire
                  one->acquirer.name, other->account, one->account);
 }
 
-/* Neither account fetches what may be the other's. `all`: those before it, of its store from
- * `store_from` on. */
+/* Neither account fetches refunds that may be the other's. `all`: those before it, of its store
+ * from `store_from` on. */
 static void judge_shared_key(pay_acquirers_one_t *one, const apr_array_header_t *all,
                              int store_from)
 {

@@ -62,11 +62,11 @@ void pay_prepare_keyrings(const apr_array_header_t *store_hosts, apr_pool_t *pco
     }
 }
 
-/* ---- which stored secrets it does not open */
+/* ---- stored secrets that it does not open */
 
 typedef struct sealed_count_t {
     int unknown; /* sealed under another key */
-    int changed; /* not what was sealed, or another endpoint's */
+    int changed; /* altered, or another endpoint's */
 } sealed_count_t;
 
 static void count_secret(sealed_count_t *count, const pay_keyring_t *ring, const char *context,
@@ -117,7 +117,7 @@ static apr_status_t count_encryption_keys(int *closed, const pay_store_host_t *s
     const pay_scope_t *after = NULL;
     apr_array_header_t *list = NULL;
     apr_status_t rv, opened;
-    void *text; /* all that is inherited by the children is wiped before there are any */
+    void *text; /* everything that the children would inherit is wiped before they exist */
     int i;
 
     rv = pay_secret_memory_make(&text, PAY_RSA_PRIVATE_SIZE, p);
@@ -199,9 +199,11 @@ static void check_secrets(const pay_store_host_t *store_host, pay_store_t *store
     }
 }
 
-/* ---- how to deliver */
+/* ---- delivery settings */
 
-/* Two lines, user and password: `text` becomes "user\npassword". 0: it has another form. */
+/*
+ * Parses two lines, user and password: `text` becomes "user\npassword". Returns 0 for another form.
+ */
 static int login_parse(char *text, apr_size_t len)
 {
     char *line = memchr(text, '\n', len);
@@ -250,8 +252,8 @@ const pay_mail_login_t *pay_prepare_login(const pay_store_host_t *store_host, ap
 }
 
 /*
- * The login, sealed. `was` is what the store has: it stays when it says the same, so that not every
- * start writes. Else a sentence.
+ * Seals the login. `was` is the stored one: it stays if it is the same login, so that not every
+ * start writes. Else returns a sentence.
  */
 static const char *login_seal(const char **sealed, const pay_store_host_t *store_host,
                               const pay_mail_login_t *login, const char *was, apr_pool_t *p)
@@ -286,7 +288,7 @@ static void put_delivery(const pay_store_host_t *store_host, const pay_mail_logi
     const char *fault, *cause;
     apr_status_t rv;
 
-    /* Whatever the answer: what cannot be read is written anew. */
+    /* Whatever the result: a setting that cannot be read is written again. */
     rv = pay_store_delivery_get(&was, store, p);
     if (rv != APR_SUCCESS) {
         was = NULL;
@@ -298,7 +300,7 @@ static void put_delivery(const pay_store_host_t *store_host, const pay_mail_logi
                          PAYLOGNO(00355) "PaymentsStore %s: PaymentsMailRelay is not used until "
                                          "the server is restarted, and e-mails wait: %s",
                          store_host->url, fault);
-            delivery.mail_relay = ""; /* without its login it would refuse them for good */
+            delivery.mail_relay = ""; /* without its login the relay would refuse mails for good */
             delivery.mail_login = "";
         }
     }
@@ -313,7 +315,7 @@ static void put_delivery(const pay_store_host_t *store_host, const pay_mail_logi
     }
 }
 
-/* Told at once, not when the first payer waits for a receipt. */
+/* Logged at once, not when the first payer waits for a receipt. */
 static void check_templates(const pay_store_host_t *store_host, apr_pool_t *p)
 {
     const char *directory = pay_conf_get(host_of(store_host))->delivery.mail_templates;

@@ -22,7 +22,9 @@ static int is_stopping(const pay_reconciler_t *reconciler)
     return atomic_load(&reconciler->stop) || pay_leaving();
 }
 
-/* In a pool of nobody's: the child's goes while its threads may still be at work. */
+/*
+ * In a pool without a parent: the child's pool is destroyed while its threads may still be at work.
+ */
 static void open_desk(pay_store_host_t *store_host)
 {
     pay_reconciler_t *reconciler = &store_host->reconciler;
@@ -46,8 +48,8 @@ static void open_desk(pay_store_host_t *store_host)
     }
 }
 
-/* Begins nothing more. What its threads do not bring to an end within `patience` comes again when
- * its lease has ended. */
+/* Begins nothing more. Rows that its threads do not finish within `patience` are due again after
+ * their leases have ended. */
 static void close_desk(pay_reconciler_t *reconciler, apr_interval_time_t patience)
 {
     apr_status_t rv;
@@ -81,8 +83,8 @@ static void step(pay_store_host_t *store_host, apr_pool_t *p)
     }
 }
 
-/* Answers APR_SUCCESS whatever happened: anything else ends the callback for good. What went wrong
- * is in the log already. */
+/* Returns APR_SUCCESS whatever happened: anything else ends the callback for good. Failures have
+ * been logged already. */
 apr_status_t pay_reconciler_run(int state, void *baton, apr_pool_t *p)
 {
     pay_store_host_t *store_host = baton;
@@ -91,7 +93,7 @@ apr_status_t pay_reconciler_run(int state, void *baton, apr_pool_t *p)
     if (state == AP_WATCHDOG_STATE_STARTING || !store_host->store) {
         return APR_SUCCESS;
     }
-    /* That it stops is told by another thread, too, while the watchdog's is at work. */
+    /* The stop may come from another thread, too, while the watchdog's is at work. */
     if (atomic_exchange(&reconciler->busy, 1)) {
         atomic_store(&reconciler->stop, 1);
         return APR_SUCCESS;
@@ -107,8 +109,8 @@ apr_status_t pay_reconciler_run(int state, void *baton, apr_pool_t *p)
 }
 
 /*
- * A child ends without waiting for these threads: what acquirers tell them is given time to be
- * stored. The desk is this one's from now on, for a late callback finds it busy.
+ * A child ends without waiting for these threads: answers of acquirers get the time to be stored.
+ * The dispatcher is this function's from now on, because a late callback finds it busy.
  */
 static apr_status_t leave(void *data)
 {

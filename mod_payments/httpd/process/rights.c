@@ -12,7 +12,7 @@
 
 APLOG_USE_MODULE(payments);
 
-/* 1 where every user and group of the process is the server's, and root cannot be had again. */
+/* Returns 1 if every user and group of the process is the server's, and root cannot be regained. */
 static int is_for_good(void)
 {
     uid_t real, effective, saved;
@@ -40,7 +40,7 @@ int pay_rights_give_up(server_rec *main_server, apr_pool_t *p)
                                      "and set User to another user than root");
         return 0;
     }
-    /* It holds master keys, and is a process of a user's who may have others. */
+    /* It holds master keys, and is a process of a user who may have others. */
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     return 1;
 }

@@ -12,8 +12,8 @@
 
 APLOG_USE_MODULE(payments);
 
-/* What mod_http2 may add to ThreadsPerChild: its default H2MaxWorkers for common sizes, rounded up.
- */
+/* The threads that mod_http2 may add to ThreadsPerChild: its default H2MaxWorkers for common sizes,
+ * rounded up. */
 #define H2_WORKERS_MAX 64
 #define READERS_SPARE 256 /* the watchdog's, paymentsctl's */
 #define GENERATIONS_MAX 2 /* alive at once during a graceful restart */
@@ -30,7 +30,9 @@ static int mpm_value(int query, int least)
     return value;
 }
 
-/* The first opener fixes it, and a dead thread's slot of a living process is never reclaimed. */
+/*
+ * The first opener fixes it, and the slot of a dead thread in a living process is never reclaimed.
+ */
 static unsigned int readers_max(void)
 {
     int daemons = mpm_value(AP_MPMQ_HARD_LIMIT_DAEMONS, 1);
@@ -42,7 +44,7 @@ static unsigned int readers_max(void)
     return (unsigned int)(GENERATIONS_MAX * daemons * threads + READERS_SPARE);
 }
 
-/* Without it a process that is stopped in the middle of a transaction holds up all others. */
+/* Without it a process that is stopped in the middle of a transaction delays all others. */
 static pay_store_shared_t *share(server_rec *s, apr_pool_t *pconf)
 {
     const int processes = mpm_value(AP_MPMQ_HARD_LIMIT_DAEMONS, 1);
@@ -62,14 +64,15 @@ static pay_store_shared_t *share(server_rec *s, apr_pool_t *pconf)
     return shared;
 }
 
-/* What is kept over restarts, outside of this module's own memory, which is loaded anew. */
+/* Kept over restarts, outside of this module's own memory, because the module is loaded again. */
 typedef struct kept_t {
     void *memory;
 } kept_t;
 
 /*
- * The mark of the store `url`, the same for all generations of children: what one of them died of
- * is not tried anew at a reload. NULL: there is no shared memory, and the log says so.
+ * Returns the mark of the store `url`, the same for all generations of children: a store in which
+ * one of them died is not tried again at a reload. NULL: there is no shared memory, which is
+ * logged.
  */
 static pay_store_mark_t *mark_of(const char *url, server_rec *s, apr_pool_t *pconf)
 {

@@ -27,7 +27,7 @@ APLOG_USE_MODULE(payments);
 typedef struct duty_t {
     const char *watchdog; /* instances are separate threads: a slow duty delays no other */
     int singleton;
-    apr_int64_t interval_ms; /* 0: each time the watchdog looks, every AP_WD_TM_SLICE */
+    apr_int64_t interval_ms; /* 0: each time the watchdog wakes up, every AP_WD_TM_SLICE */
     ap_watchdog_callback_fn_t *run;
 } duty_t;
 
@@ -38,7 +38,7 @@ typedef struct round_t {
     apr_int64_t due_ms; /* by the boot clock; in each child its own */
 } round_t;
 
-/* 1 when there is work to do and time to do it. */
+/* Returns 1 if there is work to do and time to do it. */
 static int may_run(int state, const pay_store_host_t *store_host)
 {
     int mpm_state = AP_MPMQ_RUNNING;
@@ -50,8 +50,8 @@ static int may_run(int state, const pay_store_host_t *store_host)
            || mpm_state != AP_MPMQ_STOPPING;
 }
 
-/* All of them answer APR_SUCCESS whatever happened: anything else ends the callback for good. What
- * went wrong is in the log already. */
+/* All of them return APR_SUCCESS whatever happened: anything else ends the callback for good.
+ * Failures have been logged already. */
 static apr_status_t housekeep(int state, void *baton, apr_pool_t *p)
 {
     const pay_store_host_t *store_host = baton;
@@ -82,7 +82,7 @@ static void expire_all(int state, const pay_store_host_t *store_host, expire_ste
     }
 }
 
-/* Takes out Idempotency-Keys whose time is over, and checkouts that nobody paid. */
+/* Purges expired idempotency records, and checkouts that nobody paid. */
 static apr_status_t expire(int state, void *baton, apr_pool_t *p)
 {
     const pay_store_host_t *store_host = baton;
@@ -117,8 +117,8 @@ static const duty_t duties[] = {
     {"_payments_outbox_", 1, 0, pay_deliver_run},
 };
 
-/* The watchdog counts how often it looks, not what time that takes: the time between two rounds is
- * the boot clock's. That it stops another thread may tell, too. */
+/* The watchdog counts its wake-ups, not the time that they take: the time between two rounds is
+ * measured by the boot clock. The stop may come from another thread, too. */
 static apr_status_t run_round(int state, void *baton, apr_pool_t *p)
 {
     round_t *round = baton;

@@ -6,7 +6,7 @@ static const char *path_of(const pay_conf_t *conf)
     return conf->health_path;
 }
 
-/* Why it is not well stands in the log once: the store says it, not each question. */
+/* The store logs once why it is not well; health requests do not. */
 static int answer(const char **text, const char **type, request_rec *r)
 {
     const pay_service_t *service = pay_conf_get(r->server)->service;

@@ -144,7 +144,7 @@ static void outbox(apr_array_header_t *lines, const apr_array_header_t *stores)
     }
 }
 
-/* Accounts are not told: those that use one upstream by one name are counted together. */
+/* Accounts are not revealed: those that use one upstream by one name are counted together. */
 static void standing_of(apr_array_header_t *lines, const char *family, apr_uint32_t store,
                         const char *name, const pay_acquirers_standing_t *standing)
 {
@@ -250,7 +250,7 @@ static void slots(apr_array_header_t *lines)
     }
 }
 
-/* A store that cannot be read has no samples: nothing is better than a zero that is not true. */
+/* A store that cannot be read has no samples: no value is better than a wrong zero. */
 static void gauges(apr_array_header_t *lines, const apr_array_header_t *stores)
 {
     const pay_meters_store_t *store;
@@ -271,7 +271,7 @@ static void gauges(apr_array_header_t *lines, const apr_array_header_t *stores)
     }
 }
 
-/* At most one line a minute of this process: whoever asks must not fill the log. */
+/* Logs at most one line a minute of this process: clients must not fill the log. */
 static int may_tell(_Atomic apr_time_t *told)
 {
     const apr_time_t now = pay_meter_now();

@@ -17,7 +17,7 @@
 
 static const pay_site_path_t *const site_paths[] = {&pay_health, &pay_metrics};
 
-/* What `r` asks for, or NULL. */
+/* Returns the path that `r` requests, or NULL. */
 static const pay_site_path_t *claimed(const request_rec *r)
 {
     const pay_call_t *call = pay_call_get(r);
@@ -53,7 +53,7 @@ static int translate_name(request_rec *r)
     pay_call_make(r)->site_path = site_path;
     pay_claim_forget_error_documents(r);
     if (site_path->ignores_key) {
-        apr_table_unset(r->headers_in, "Authorization"); /* whoever logs headers finds no key */
+        apr_table_unset(r->headers_in, "Authorization"); /* modules that log headers find no key */
     }
     apr_table_unset(r->headers_in, "Range");
     r->filename = apr_pstrdup(r->pool, "payments:"); /* without the URL: AddHandler looks at it */
@@ -69,7 +69,7 @@ static int map_to_storage(request_rec *r)
     return r->main ? HTTP_FORBIDDEN : OK;
 }
 
-/* After mod_mime, mod_rewrite and SetHandler had their say. */
+/* After mod_mime, mod_rewrite and SetHandler have run. */
 static int fixups(request_rec *r)
 {
     const pay_site_path_t *site_path = claimed(r);
@@ -119,7 +119,7 @@ static int handler(request_rec *r)
     return OK;
 }
 
-/* An error of httpd's own here, such as an administrator's rule, has no page either. */
+/* An error that httpd raises here, such as by an administrator's rule, has no body either. */
 static apr_status_t bare_filter(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     apr_bucket *bucket = APR_BRIGADE_FIRST(bb);

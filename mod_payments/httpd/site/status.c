@@ -108,7 +108,7 @@ static void store_row(request_rec *r, const pay_meters_store_t *store)
                store->stat.used_bytes >> 20, store->stat.map_bytes >> 20);
 }
 
-/* Names are of letters, digits and . _ : @ [ ] - alone. */
+/* Names consist of letters, digits and . _ : @ [ ] - alone. */
 static void acquirers_table(request_rec *r, const apr_array_header_t *stores)
 {
     const pay_acquirers_state_t *acquirer;
