@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A connector to copy from (docs/live-mode.md): a module of httpd that passes charges and refunds
- * to an acquirer. All that it knows of mod_payments is mod_payments.h, which is among httpd's
+ * to an acquirer. It uses nothing of mod_payments except mod_payments.h, which is among httpd's
  * headers. apxs -c -i example-connector.c LoadModule example_module modules/example-connector.so
  *   PaymentsAcquirer live example 192.0.2.7:9100 key=file:/etc/apache2/payments/example.key
- * The acquirer is made up: one question and one answer of one line each on a connection of its own.
- * NAME is the charge's reference or the refund's tag. A real one is spoken to over TLS.
+ * The acquirer is fictitious: a request and an answer of one line each on a connection of its own.
+ * NAME is the charge's reference or the refund's tag. A real acquirer is called over TLS.
  *   KEY charge|charge?|refund|refund? NAME AMOUNT CURRENCY [TOKEN|REFERENCE OF THE CHARGE]
  *   approved|declined|pending NAME AMOUNT CURRENCY CODE TEXT  absent NAME  refused  busy SECONDS
  */
@@ -20,7 +20,7 @@
 #include <http_config.h>
 
 #define ANSWER_MAX 512
-#define SLICE apr_time_from_msec(500) /* how soon a call that waits sees that the process ends */
+#define SLICE apr_time_from_msec(500) /* how soon a waiting call sees that the process ends */
 
 typedef struct example_t {
     apr_sockaddr_t *address;
@@ -29,15 +29,15 @@ typedef struct example_t {
 } example_t;
 
 /*
- * APR_SUCCESS: `answer` is a whole line. PAYMENTS_NOT_SENT is only for what fails before the first
- * byte is given away. After that nothing is sent again, whatever happens: the acquirer may have
- * acted, and mod_payments asks later what became of it. No wait is longer than a slice, and there
- * are no more of them than fit into the time-out.
+ * APR_SUCCESS: `answer` is a whole line. PAYMENTS_NOT_SENT is only for failures before the first
+ * byte is sent. After that nothing is sent again, whatever happens: the acquirer may have acted,
+ * and mod_payments queries the outcome later. No wait is longer than a slice, and there are no more
+ * of them than fit into the time-out.
  */
 static apr_status_t talk(char *answer, example_t *example, const char *line,
                          apr_interval_time_t timeout, apr_pool_t *p)
 {
-    apr_int64_t slices = timeout / SLICE - 1; /* the connection has taken one */
+    apr_int64_t slices = timeout / SLICE - 1; /* the connection has used one */
     apr_size_t len = strlen(line), got = 0;
     apr_socket_t *sock;
     apr_status_t rv;
@@ -70,7 +70,7 @@ static apr_status_t talk(char *answer, example_t *example, const char *line,
     return rv;
 }
 
-/* `what`: name, amount and currency. Only an answer that names them decides anything. */
+/* `what`: name, amount and currency. Only an answer that contains them decides anything. */
 static apr_status_t ask(payments_answer_t *out, void *context, const char *verb, const char *what,
                         const char *more, apr_interval_time_t timeout, apr_pool_t *p)
 {
@@ -84,24 +84,24 @@ static apr_status_t ask(payments_answer_t *out, void *context, const char *verb,
         talk(text, example,
              apr_pstrcat(p, example->key, " ", verb, " ", what, " ", more, "\n", NULL), timeout, p);
     if (rv != APR_SUCCESS) {
-        return rv; /* *out stays as it was given: unknown */
+        return rv; /* *out stays as it was: unknown */
     }
     word = ap_getword(p, &rest, ' ');
-    if (!strcmp(word, "refused")) { /* our key: says nothing about the charge */
+    if (!strcmp(word, "refused")) { /* our key: decides nothing about the charge */
         out->trouble = PAYMENTS_CREDENTIALS;
     } else if (!strcmp(word, "busy")) {
         out->trouble = PAYMENTS_BUSY;
         out->retry_after = apr_time_from_sec(apr_atoi64(rest));
     } else if (strcspn(rest, " ") != name_len || strncmp(rest, what, name_len) != 0) {
-        return APR_EGENERAL; /* the answer to something else */
+        return APR_EGENERAL; /* the answer to another request */
     } else if (!strcmp(word, "absent")) {
-        out->verdict = PAYMENTS_ABSENT; /* the acquirer's own word, and by name */
+        out->verdict = PAYMENTS_ABSENT; /* the acquirer's own report, with our name */
     } else if (strncmp(rest, what, what_len) != 0 || rest[what_len] != ' ') {
-        out->verdict = PAYMENTS_DIFFERENT; /* our name, and other money under it */
+        out->verdict = PAYMENTS_DIFFERENT; /* another amount under our name */
     } else {
         rest += what_len + 1;
         out->code = ap_getword(p, &rest, ' ');
-        out->message = apr_pstrdup(p, rest); /* not `text`, which ends with this function */
+        out->message = apr_pstrdup(p, rest); /* a copy, because `text` ends with this function */
         out->verdict = !strcmp(word, "approved")   ? PAYMENTS_APPROVED
                        : !strcmp(word, "declined") ? PAYMENTS_DECLINED
                        : !strcmp(word, "pending")  ? PAYMENTS_PENDING
@@ -115,13 +115,13 @@ static const char *of_charge(const payments_charge_t *charge, apr_pool_t *p)
     return apr_pstrcat(p, charge->reference, " ", charge->amount, " ", charge->currency, NULL);
 }
 
-/* The tag is the refund's only name that no other one has: a lost answer is found by it. */
+/* The tag is the refund's only unique name: after a lost answer it finds the refund. */
 static const char *of_refund(const payments_refund_t *refund, apr_pool_t *p)
 {
     return apr_pstrcat(p, refund->tag, " ", refund->amount, " ", refund->currency, NULL);
 }
 
-/* Tokens are without blanks. They, the key and e-mail addresses belong in no log. */
+/* Tokens contain no blanks. Never log tokens, the key or e-mail addresses. */
 static apr_status_t charge(payments_answer_t *out, void *context, const payments_charge_t *charge,
                            apr_interval_time_t timeout, apr_pool_t *p)
 {
@@ -165,7 +165,7 @@ static const char *check(const payments_settings_t *settings, apr_pool_t *p)
     return NULL;
 }
 
-/* Names are looked up here, once in each process: nothing could end a look-up at its deadline. */
+/* Names are looked up here, once in each process: a look-up could not be ended at a deadline. */
 static apr_status_t open_child(void **context, const char **fault,
                                const payments_settings_t *settings, apr_pool_t *p)
 {

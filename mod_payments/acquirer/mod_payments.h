@@ -12,10 +12,8 @@
  * Guarantees to a connector: the charge or refund is durable before the call; no transaction of the
  * store is open; a reference is sent at most once; strings that are passed live as long as the
  * call. Duties of a connector:
- * - slots may be called by any thread of a child process, many at once, and return within
- *   `timeout`;
- * - they never retry and never follow a redirection: a request that was sent once is queried, not
- *   sent again;
+ * - slots are called by any thread of a child process, many at once, and return within `timeout`;
+ * - they never retry and never follow a redirection: what was sent once is queried, not resent;
  * - everything that they allocate for an answer comes from `p`; nothing else of `p` is kept;
  * - no token, key or personal data goes into logs or into `message`.
  * There is no request_rec: reconciliation calls from threads that have none. Structures carry their
@@ -41,7 +39,7 @@
 typedef enum payments_verdict_t {
     PAYMENTS_UNKNOWN = 0, /* it may or may not have been done: it is queried later */
     PAYMENTS_APPROVED,    /* a charge: the payer was charged; a refund: it was made */
-    PAYMENTS_DECLINED,    /* final: it was not done, and will not be */
+    PAYMENTS_DECLINED,    /* final: not done, and will not be */
     PAYMENTS_PENDING,     /* the acquirer has it and has not decided */
     /* Of a query: the acquirer reports in its own form, naming the reference, that it does not
      * exist. An error page, a refused login or a time-out is not such a report. */
@@ -103,8 +101,7 @@ typedef struct payments_charge_t {
 typedef struct payments_refund_t {
     apr_uint32_t struct_size;
     const char *reference; /* ours: it leaves this server only in place of the tag, if at all */
-    const char *tag;       /* random, not part of any other refund: finds one with an unknown
-                            * outcome */
+    const char *tag;       /* random, in no other refund: finds one with an unknown outcome */
     const char *acquirer_reference; /* the acquirer's name for it; "" while it is not known */
     apr_int64_t amount_minor;       /* the exact amount, also for a full refund */
     const char *currency;
@@ -135,14 +132,12 @@ typedef struct payments_answer_t {
     /* Of a checkout that was paid by card: the acquirer's own token of the card, for charging the
      * payer again. */
     const char *card_token;
-    apr_int64_t refunded_minor; /* of an approved charge: the amount refunded since; 0: not
-                                 * reported */
+    apr_int64_t refunded_minor; /* of an approved charge: amount refunded since; 0: not reported */
     /* Of PAYMENTS_UNKNOWN to a query: the acquirer reports absence, but one of the two clocks is
      * wrong, so that it is not believed. */
     int doubted;
     /* Of an absent refund: the acquirer's names of the refunds of the same charge and amount that
-     * have no tag, const char *. More than PAYMENTS_SIMILAR_MAX are not listed. NULL: there are
-     * none. */
+     * have no tag, const char *. More than PAYMENTS_SIMILAR_MAX are not listed. NULL: none. */
     const apr_array_header_t *similar;
 } payments_answer_t;
 #define PAYMENTS_SIMILAR_MAX 16
@@ -212,9 +207,8 @@ typedef struct payments_acquirer_t {
      * or exec:PROGRAM, read by root, and never shown. */
     const char *const *secrets;
 
-    /* Called while the configuration is read, also for `httpd -t`. Returns a sentence that says
-     * what is wrong, or NULL. Must not use files or the network; unknown parameters are an
-     * error. */
+    /* Called while the configuration is read, also for `httpd -t`. Returns a sentence that names
+     * the fault, or NULL. Uses no files and no network; unknown parameters are an error. */
     const char *(*check)(const payments_settings_t *settings, apr_pool_t *p);
     /* Called once in each child process, before threads start: *context is passed to the slots
      * below. `p` lives as long as the process. *fault is a sentence that names no secret. */

@@ -106,7 +106,7 @@ static const struct {
     {"abandoned", 1U << PAY_CHARGE_ABANDONED},
 };
 
-/* Returns 0 if it is none of these words. */
+/* Returns 0 if it is not one of these words. */
 static unsigned int words_of(const char *status)
 {
     apr_size_t i;

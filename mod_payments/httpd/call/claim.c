@@ -32,7 +32,7 @@ int pay_claim_is_ours(request_rec *r)
         return 0;
     }
     if (call && (call->path || call->read)) {
-        return 1; /* decoding failed in between, when the body was only read: an encoded slash */
+        return 1; /* it passed post_read_request, and decoding has failed since: an encoded slash */
     }
     return own_part_early(r) != NULL;
 }

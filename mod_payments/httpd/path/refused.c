@@ -45,7 +45,7 @@ static const struct {
     {"budpay-incoming-webhook", HOOKS},
 };
 
-/* Returns the row's message; NULL if it is none of them. */
+/* Returns the row's message; NULL if it is not one of them. */
 static const char *message_of(const char *path)
 {
     apr_size_t i;
