@@ -2,7 +2,10 @@
 #ifndef FAIL_H
 #define FAIL_H
 
-/* What fails: memory of the file that PAYMENTS_FAIL names, shared by the test and all processes. */
+/*
+ * Which calls fail: memory of the file that PAYMENTS_FAIL names, shared by the test and all
+ * processes.
+ */
 
 #include <stdatomic.h>
 
@@ -13,9 +16,9 @@ typedef struct fail_t {
     /* Set by the test: 0, an errno, or for `data` FAIL_SHORT. */
     atomic_int data;    /* writes of pages */
     atomic_int sync;    /* syncs of what was written */
-    atomic_int header;  /* writes of the header through O_DSYNC: they land, and then fail */
-    atomic_int restore; /* LMDB's own attempt to put the old header back after that */
-    /* Counted here: how often each did. */
+    atomic_int header;  /* writes of the header through O_DSYNC: they are executed, and then fail */
+    atomic_int restore; /* LMDB's own attempt to restore the old header after that */
+    /* Counts how often each failed. */
     atomic_int failed[4];
 } fail_t;
 

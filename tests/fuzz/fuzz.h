@@ -3,11 +3,12 @@
 #define FUZZ_H
 
 /*
- * What the fuzz targets share. A target is one source with LLVMFuzzerTestOneInput and becomes
+ * The common part of the fuzz targets. A target is one source with LLVMFuzzerTestOneInput. It is
+ * built as
  *   libFuzzer  clang -fsanitize=fuzzer,address,undefined fuzz_x.c libpayments.a (./dev fuzz)
  *   AFL++      by afl-clang-fast likewise, or with fuzz_main.c: input from @@ or standard input
  *   a replay   with fuzz_main.c, by any compiler (make check, ./dev test fuzz-replay)
- * No input may end the process: a crash, a sanitizer's word and a broken CHECK are findings.
+ * No input may end the process: a crash, a sanitizer's report and a broken CHECK are findings.
  */
 
 #include <apr_general.h>
@@ -20,7 +21,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What must hold for every input. Always on, unlike assert. */
+/* Must hold for every input. Always on, unlike assert. */
 #define CHECK(what) ((what) ? (void)0 : fuzz_broken(#what, __FILE__, __LINE__))
 
 static inline _Noreturn void fuzz_broken(const char *what, const char *file, int line)
@@ -31,12 +32,14 @@ static inline _Noreturn void fuzz_broken(const char *what, const char *file, int
 
 #define FUZZ_COPIES_MAX 8
 
-/* Of the input at work; not held by its pool, whose memory LeakSanitizer does not look into. */
+/*
+ * Of the current input; not in its pool, because LeakSanitizer does not look into a pool's memory.
+ */
 static char *fuzz_copies[FUZZ_COPIES_MAX];
 static int fuzz_copies_count;
 
 /*
- * A copy with a NUL behind it, in a block of exactly that size: AddressSanitizer sees a read beyond
+ * Makes a copy with a NUL, in a block of exactly that size: AddressSanitizer detects reads beyond
  * it, which it cannot in a pool's memory.
  */
 static inline char *fuzz_copy(const void *data, size_t size)
@@ -52,7 +55,7 @@ static inline char *fuzz_copy(const void *data, size_t size)
     return copy;
 }
 
-/* The input up to its first NUL. */
+/* Returns the input up to its first NUL. */
 static inline char *fuzz_text(const uint8_t *data, size_t size)
 {
     const uint8_t *end = size ? memchr(data, 0, size) : NULL;
@@ -60,7 +63,7 @@ static inline char *fuzz_text(const uint8_t *data, size_t size)
     return fuzz_copy(data, end ? (size_t)(end - data) : size);
 }
 
-/* Runs one input with a pool of its own; nothing of it is left behind. */
+/* Runs one input with a pool of its own, and leaves nothing of it behind. */
 static inline int fuzz_run(void (*run)(const uint8_t *data, size_t size, apr_pool_t *p),
                            const uint8_t *data, size_t size)
 {

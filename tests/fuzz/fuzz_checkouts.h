@@ -2,7 +2,7 @@
 #ifndef FUZZ_CHECKOUTS_H
 #define FUZZ_CHECKOUTS_H
 
-/* The checkout that the store of fuzz_store.h holds, and what is done to it. */
+/* The checkout in the store of fuzz_store.h, and operations on it. */
 
 #include "fuzz_page.h"
 #include "fuzz_store.h"
@@ -10,8 +10,8 @@
 #include "store/payment/charge.h"
 #include "store/payment/checkout.h"
 
-/* A checkout that decodes is encoded again: in *written. 0: it does not decode, or is under a key
- * that no charge has. */
+/* Decodes a checkout and encodes it again, into *written. Returns 0 if it does not decode, or is
+ * under a key that no charge has. */
 static inline int fuzz_checkouts_decode(MDB_val *written, const MDB_val *key, const MDB_val *row,
                                         apr_pool_t *p)
 {
@@ -30,7 +30,7 @@ static inline int fuzz_checkouts_decode(MDB_val *written, const MDB_val *key, co
     return 1;
 }
 
-/* Moves the checkout on; whatever this answers, nothing ends the process. */
+/* Moves the checkout on; any result is allowed, but nothing may end the process. */
 static inline void fuzz_checkouts_move(apr_uint64_t seq, pay_checkout_step_t from,
                                        pay_checkout_step_t to, apr_time_t now, apr_pool_t *p)
 {
@@ -46,7 +46,7 @@ static inline void fuzz_checkouts_move(apr_uint64_t seq, pay_checkout_step_t fro
                                   &move, p);
 }
 
-/* Found by its page (ECORRUPT only where the check found a fault), then paid or expired. */
+/* Finds it by its page (ECORRUPT only if the check found a fault), then pays or expires it. */
 static inline void fuzz_checkouts_use(apr_size_t faults, apr_pool_t *p)
 {
     pay_store_page_t page;

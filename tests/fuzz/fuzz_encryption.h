@@ -17,7 +17,7 @@ static inline void fuzz_encryption_key(void)
           == APR_SUCCESS);
 }
 
-/* 1 when the row decodes; `written` is then what it is written as. */
+/* Returns 1 if the row decodes; `written` is then its encoding. */
 static inline int fuzz_encryption_decode(MDB_val *written, const MDB_val *key, const MDB_val *row,
                                          apr_pool_t *p)
 {

@@ -2,13 +2,13 @@
 #ifndef FUZZ_ERASE_H
 #define FUZZ_ERASE_H
 
-/* Searches in the store of fuzz_store.h, and what takes things out of it. */
+/* Searches in the store of fuzz_store.h, and erasing. */
 
 #include "fuzz_store.h"
 
 #define FUZZ_STEPS_MAX 1000
 
-/* ECORRUPT only where the check found a fault; each search comes to an end. */
+/* ECORRUPT only if the check found a fault; each search comes to an end. */
 static inline void fuzz_erase_search(apr_size_t faults, apr_pool_t *p)
 {
     const pay_charge_filter_t filter = {.email = "ada@example.com",
@@ -37,7 +37,7 @@ static inline void fuzz_erase_search(apr_size_t faults, apr_pool_t *p)
     CHECK(rv == APR_SUCCESS || (rv == PAY_STORE_ECORRUPT && faults > 0));
 }
 
-/* A payer is erased, then the scope is emptied: either ends, or stops at a row that is at fault. */
+/* Erases a payer, then empties the scope: either ends, or stops at a damaged row. */
 static inline void fuzz_erase_all(apr_pool_t *p)
 {
     pay_erasure_t erasure = {.done = 0};

@@ -2,7 +2,7 @@
 #ifndef FUZZ_EVENTS_H
 #define FUZZ_EVENTS_H
 
-/* Endpoints of the store of fuzz_store.h: what happens in it is told to them. */
+/* Endpoints of the store of fuzz_store.h, which receive its events. */
 
 #include "fuzz_store.h"
 

@@ -2,7 +2,7 @@
 #ifndef FUZZ_GOODS_H
 #define FUZZ_GOODS_H
 
-/* What the store of fuzz_store.h holds. */
+/* The content of the store of fuzz_store.h. */
 
 #include "fuzz_encryption.h"
 #include "fuzz_grants.h"
@@ -71,7 +71,7 @@ static inline void fuzz_goods_charge(const char *reference, pay_charge_kind_t by
           == APR_SUCCESS);
 }
 
-/* Asks for a refund of `amount_minor` of a charge; 0 asks for all that is left. */
+/* Requests a refund of `amount_minor` of a charge; 0: the whole remainder. */
 static inline apr_status_t fuzz_goods_refund(pay_refund_t **out, const char *name,
                                              const char *reference, apr_int64_t amount_minor,
                                              const pay_idempotency_t *use, apr_pool_t *p)
@@ -94,7 +94,7 @@ static inline apr_status_t fuzz_goods_refund(pay_refund_t **out, const char *nam
                                  p);
 }
 
-/* The store as it is before each input; made at the first call. */
+/* The state of the store before each input; made at the first call. */
 static inline void fuzz_goods_ready(void)
 {
     pay_refund_t *refund;

@@ -2,8 +2,7 @@
 #ifndef FUZZ_GRANTS_H
 #define FUZZ_GRANTS_H
 
-/* The grant and the entries of the audit that the store of fuzz_store.h holds, and what is done to
- * them. */
+/* The grant and the entries of the audit in the store of fuzz_store.h, and operations on them. */
 
 #include "fuzz_store.h"
 
@@ -15,7 +14,7 @@
 #define FUZZ_USER "ada"
 #define FUZZ_ENTRIES_MAX 1000
 
-/* A handle whose change leaves an entry. */
+/* Returns a handle whose change leaves an entry. */
 static inline pay_store_t *fuzz_audit_store(apr_pool_t *p)
 {
     static const pay_audit_t entry = {
@@ -38,7 +37,7 @@ static inline void fuzz_grants_make(void)
     CHECK(pay_store_audit_note(fuzz_audit_store(fuzz_store.pool)) == APR_SUCCESS);
 }
 
-/* A grant that decodes is written as it was, and its host and user are what grants are given to. */
+/* A grant that decodes is encoded as it was, and its host and user are valid for a grant. */
 static inline void fuzz_grants_decode(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 {
     pay_grant_t *grant, *again;
@@ -62,7 +61,7 @@ static inline void fuzz_grants_decode(const MDB_val *key, const MDB_val *row, ap
     CHECK(pay_store_grant_decode(&again, key, &written, p) == 0);
 }
 
-/* What is read is a grant; ECORRUPT only where the check found a fault. */
+/* Reads are grants; ECORRUPT only if the check found a fault. */
 static inline void fuzz_grants_read(apr_size_t faults, apr_pool_t *p)
 {
     apr_array_header_t *grants;
@@ -81,7 +80,7 @@ static inline void fuzz_grants_read(apr_size_t faults, apr_pool_t *p)
     }
 }
 
-/* Whatever these answer, nothing ends the process. */
+/* Any result is allowed, but nothing may end the process. */
 static inline void fuzz_grants_write(apr_pool_t *p)
 {
     pay_grant_verdict_t verdict;
@@ -113,7 +112,7 @@ static inline void fuzz_audit_decode(const MDB_val *key, const MDB_val *row, apr
               && !memcmp(row->mv_data, written.mv_data, row->mv_size)));
 }
 
-/* One more entry, and the list of all, one by one; either fails only where there is a fault. */
+/* Adds an entry, and lists all, one by one; either fails only if there is a fault. */
 static inline void fuzz_audit_write(apr_size_t faults, apr_pool_t *p)
 {
     apr_uint64_t before = 0;

@@ -2,7 +2,7 @@
 #ifndef FUZZ_LINKS_H
 #define FUZZ_LINKS_H
 
-/* The payment link that the store of fuzz_store.h holds, and what is done to it. */
+/* The payment link in the store of fuzz_store.h, and operations on it. */
 
 #include "fuzz_page.h"
 #include "fuzz_store.h"
@@ -31,7 +31,7 @@ static inline void fuzz_links_make(void)
           == APR_SUCCESS);
 }
 
-/* What decodes as a link, whatever table it is for, is written as it was, and can be shown. */
+/* A row of any table that decodes as a link is encoded as it was, and can be shown. */
 static inline void fuzz_links_decode(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 {
     pay_link_t *link, *again;
@@ -53,7 +53,7 @@ static inline void fuzz_links_decode(const MDB_val *key, const MDB_val *row, apr
     CHECK(pay_store_link_decode(&again, key, &written, p) == 0);
 }
 
-/* ECORRUPT only where the check found a fault. */
+/* ECORRUPT only if the check found a fault. */
 static inline void fuzz_links_read(apr_size_t faults, apr_pool_t *p)
 {
     apr_array_header_t *links;
@@ -70,7 +70,7 @@ static inline void fuzz_links_read(apr_size_t faults, apr_pool_t *p)
     CHECK(rv != APR_SUCCESS || !page.charge != !page.link);
 }
 
-/* Read, then written; whatever the last ones answer, nothing ends the process. */
+/* Reads, then writes; the last ones may return anything, but nothing may end the process. */
 static inline void fuzz_links_use(apr_size_t faults, apr_pool_t *p)
 {
     const pay_outcome_t approved = {

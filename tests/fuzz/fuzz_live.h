@@ -3,9 +3,9 @@
 #define FUZZ_LIVE_H
 
 /*
- * What the store of fuzz_store.h holds of charges that went through an acquirer of Live Mode: one
- * approved with a refund that the acquirer knows, one held, one that failed for absence, one that
- * was approved after it had, and a range of its history that was asked for.
+ * Charges in the store of fuzz_store.h that went through an acquirer of Live Mode: one approved
+ * with a refund that the acquirer knows, one held, one that failed for absence, one that was
+ * approved after that, and a requested range of its history.
  */
 
 #include "fuzz_events.h"
@@ -95,7 +95,7 @@ static inline void fuzz_live_make(void)
     apr_pool_t *p;
     int changed;
 
-    /* Gone at the end: LeakSanitizer does not find what only a pool's memory points to. */
+    /* Destroyed at the end: LeakSanitizer does not find memory to which only a pool points. */
     CHECK(apr_pool_create(&p, NULL) == APR_SUCCESS);
     (void)fuzz_live_charge("live-approved", FUZZ_LIVE_APPROVED, &approved, p);
     (void)fuzz_live_charge("live-held", FUZZ_LIVE_HELD, &unknown, p);
@@ -112,7 +112,7 @@ static inline void fuzz_live_make(void)
     apr_pool_destroy(p);
 }
 
-/* Asks for more of the history and answers for it; nothing of that ends the process. */
+/* Requests more of the history and answers; nothing of that may end the process. */
 static inline void fuzz_live_ask(apr_pool_t *p)
 {
     pay_history_t *history;

@@ -2,7 +2,7 @@
 #ifndef FUZZ_PAGE_H
 #define FUZZ_PAGE_H
 
-/* What the checkout in the store of fuzz_store.h has beside its charge. */
+/* The parts of the checkout in the store of fuzz_store.h besides its charge. */
 
 #include "fuzz_store.h"
 

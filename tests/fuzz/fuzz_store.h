@@ -4,7 +4,7 @@
 
 /*
  * A real store for the targets that need one: account "shop" with a key, a token, charges, refunds
- * and a finished import of one record. It is the same again before each input.
+ * and a finished import of one record. It is restored before each input.
  */
 
 #include "fuzz.h"
@@ -15,7 +15,7 @@
 
 #include <unistd.h>
 
-#define FUZZ_NOW APR_TIME_C(1800000000000000) /* 2027-01-15T08:00:00Z: the clock stands there */
+#define FUZZ_NOW APR_TIME_C(1800000000000000) /* 2027-01-15T08:00:00Z: the time of the clock */
 #define FUZZ_ROWS_MAX 128                     /* of the store as it was made */
 #define FUZZ_AMOUNT_MINOR 1050
 
@@ -62,7 +62,7 @@ static inline pay_rows_txn_t fuzz_store_begin(unsigned int flags)
     return txn;
 }
 
-/* Puts every table back to the rows it was made with. */
+/* Restores the original rows of every table. */
 static inline void fuzz_store_reset(void)
 {
     pay_rows_txn_t txn = fuzz_store_begin(0);
@@ -105,7 +105,7 @@ static inline void fuzz_store_remember(void)
     mdb_txn_abort(txn.mdb);
 }
 
-/* An empty store with the account, in a directory that goes with the process. */
+/* Makes an empty store with the account, in a directory that is removed with the process. */
 static inline void fuzz_store_make(void)
 {
     const char *parent = getenv("TMPDIR");
@@ -123,7 +123,7 @@ static inline void fuzz_store_make(void)
     pay_time_set_source(fuzz_clock);
     options.map_bytes = APR_INT64_C(64) << 20;
     options.reserve_bytes = 0;
-    options.commit_wait = apr_time_from_sec(30); /* a slow machine is no reason to refuse */
+    options.commit_wait = apr_time_from_sec(30); /* a slow machine is no reason to fail */
     options.create = 1;
     CHECK(pay_store_open(&fuzz_store.store, apr_pstrcat(fuzz_store.pool, "lmdb:", dir, NULL),
                          &options, fuzz_store.pool)
@@ -132,7 +132,7 @@ static inline void fuzz_store_make(void)
                                    &pay_account_settings_builtin, fuzz_store.pool)
           == APR_SUCCESS);
     fuzz_store.scope = (pay_scope_t){account->number, PAY_TEST};
-    /* Nothing here must outlive a power failure. */
+    /* Nothing here must survive a power failure. */
     CHECK(mdb_env_set_flags(fuzz_store.store->env->mdb, MDB_NOSYNC, 1) == 0);
 }
 

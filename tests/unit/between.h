@@ -3,8 +3,8 @@
 #define BETWEEN_H
 
 /*
- * Stands between the library and what it calls of LMDB and libc: a program sets the function that
- * is called instead, which may call the real one. NULL: the real one.
+ * Intercepts the library's calls to LMDB and libc: a program sets the function to call instead,
+ * which may call the real one. NULL: the real one.
  */
 
 #include <lmdb.h>
@@ -27,7 +27,7 @@ typedef struct between_t {
 /* Set before threads start. */
 extern between_t between;
 
-/* How many rows were looked for so far (mdb_get, mdb_cursor_get), by all threads. */
+/* Number of row look-ups so far (mdb_get, mdb_cursor_get), by all threads. */
 extern _Atomic int between_looks;
 
 /* The real ones. */

@@ -23,8 +23,8 @@ typedef struct books_t {
     int failures;
     int calls;
     apr_time_t from[BOOKS_CALLS_MAX], to[BOOKS_CALLS_MAX];
-    apr_interval_time_t ahead; /* its clock, of ours */
-    void (*meanwhile)(void);   /* after the records were given */
+    apr_interval_time_t ahead; /* of its clock, relative to ours */
+    void (*meanwhile)(void);   /* called after the records were passed */
 } books_t;
 
 books_t *books_make(void);
@@ -33,7 +33,7 @@ pay_acquirer_t *books_acquirer(books_t *books);
 /* A refund of 5.00 NGN made elsewhere, an hour ago: "id_<name>", "up_<name>". */
 payments_record_t *books_add(books_t *books, const char *name, const char *status);
 
-/* By which the acquirer knows the charge of ours with this reference. */
+/* The acquirer's name for our charge with this reference. */
 const char *books_reference(const char *reference);
 
 /* A live charge of ours that the acquirer has; pending until it is resolved. */
@@ -41,7 +41,7 @@ pay_charge_t *books_open(const char *reference, apr_int64_t amount_minor);
 /* The same, successful. */
 pay_charge_t *books_charge(const char *reference, apr_int64_t amount_minor);
 
-/* A refund of ours under the tag that the acquirer's books show; pending. */
+/* A refund of ours under the tag in the acquirer's books; pending. */
 pay_refund_t *books_refund(const char *reference, apr_int64_t amount_minor, const char *tag);
 pay_refund_t *books_find(const char *refund_reference);
 /* How many of the scope's refunds a list shows. */
@@ -50,11 +50,11 @@ int books_listed(void);
 /* A host of the account, whose only live acquirer this is. */
 pay_service_t *books_service(const char *account, const pay_acquirer_t *acquirer);
 
-/* One step now, and as many as there is work for; how many there were. */
+/* One step now, and as many as there is work for; both return the number of steps. */
 int books_step(pay_history_sync_t *sync);
 int books_steps(pay_history_sync_t *sync);
 
-/* What lies before a round was looked at just now. */
+/* The time before a round has just been examined. */
 void books_far_done(const pay_scope_t *scope);
 
 pay_history_t *books_row(const pay_scope_t *scope);

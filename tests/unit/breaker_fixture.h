@@ -16,7 +16,7 @@
 #define TICKETS_MAX 2048
 #define START_MS 5000
 
-/* What processes share: the clock, the breaker and what they count. */
+/* Shared by processes: the clock, the breaker and their counters. */
 typedef struct shared_t {
     _Atomic apr_int64_t now_ms;
     _Atomic int granted;
@@ -49,7 +49,7 @@ static inline void pass_ms(apr_int64_t ms)
     atomic_fetch_add(&shared->now_ms, ms);
 }
 
-/* The ticket, or less than 0: minus the milliseconds to wait. */
+/* Returns the ticket, or less than 0: minus the milliseconds to wait. */
 static inline int enter(pay_breaker_t *breaker)
 {
     apr_int64_t retry_after_ms = -1;

@@ -2,7 +2,7 @@
 #ifndef CHECKOUT_GOODS_H
 #define CHECKOUT_GOODS_H
 
-/* What a checkout has beside its charge, for tests that open one. */
+/* The parts of a checkout besides its charge, for tests that open one. */
 
 #include "model/checkout.h"
 

@@ -14,8 +14,8 @@
 #define LIFETIME HOUR
 
 static pay_scope_t test;
-static const char *page_url;      /* what the acquirer answers; NULL: none */
-static const char *page_returned; /* where its payers are to come back to */
+static const char *page_url;      /* the acquirer's answer; NULL: no page */
+static const char *page_returned; /* the return address that it received */
 static int pages_asked;
 
 static inline apr_status_t script_page(payments_page_t *out, void *context,
@@ -72,7 +72,7 @@ static inline pay_checkout_request_t *checkout_request(const char *reference, in
     return request;
 }
 
-/* The problem's code, or "" and *out. */
+/* Returns the problem's code, or "" and *out. */
 static inline const char *checkout_ask(const pay_charge_t **out, int *replayed, pay_mode_t mode,
                                        const char *reference, int amount, const char *key)
 {
@@ -102,7 +102,7 @@ static inline pay_page_t checkout_page(const pay_charge_t *charge)
     return page;
 }
 
-/* Reconciliation, as often as something is due. */
+/* Runs reconciliation as often as there are due rows. */
 static inline void checkout_watchdog(void)
 {
     (void)step_of(&shop->service, NULL);

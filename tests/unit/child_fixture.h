@@ -2,7 +2,7 @@
 #ifndef CHILD_FIXTURE_H
 #define CHILD_FIXTURE_H
 
-/* Processes beside the test's own, as a server and its tools are. Fork before a store is opened. */
+/* Processes beside the test's own, like a server and its tools. Fork before a store is opened. */
 
 #include "unit.h"
 
@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What a forked process does; it opens what it needs itself. Its return is its exit code. */
+/* The work of a forked process, which opens everything itself. The result is its exit code. */
 typedef int (*fixture_child_t)(const char *dir, int ready_fd);
 
 /* Starts a child and waits until it wrote a byte to ready_fd, or ended. */

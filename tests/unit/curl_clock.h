@@ -3,13 +3,16 @@
 #define CURL_CLOCK_H
 
 /*
- * libcurl judges its limits by CLOCK_MONOTONIC. A test that lets time pass there waits for nothing,
- * and what must have happened before a limit is over has happened, however slow the machine is.
+ * libcurl measures its limits by CLOCK_MONOTONIC. A test that lets time pass there waits for
+ * nothing, and everything that must happen before a limit is over has happened, however slow the
+ * machine is.
  */
 
 #include <apr.h>
 
-/* Lets so much time pass on CLOCK_MONOTONIC, for all of this process, until curl_clock_restore. */
+/*
+ * Lets this much time pass on CLOCK_MONOTONIC, for all of this process, until curl_clock_restore.
+ */
 void curl_clock_pass(apr_int64_t ms);
 void curl_clock_restore(void);
 

@@ -6,7 +6,7 @@
 
 #include "service/charge/decisions.h"
 
-/* What a person says of a charge, as it was read; the charge as it is then. */
+/* Applies a person's decision about a charge, as it was read; returns the charge afterwards. */
 static inline pay_charge_t *decide_charge(pay_decision_t want, pay_store_t *store,
                                           const pay_charge_t *charge, int approved,
                                           const char *reason)

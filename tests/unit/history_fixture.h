@@ -2,7 +2,10 @@
 #ifndef HISTORY_FIXTURE_H
 #define HISTORY_FIXTURE_H
 
-/* What the tests of a window share: the acquirer's books, and the window of the last 7 days. */
+/*
+ * The common part of the tests of a window: the acquirer's books, and the window of the last 7
+ * days.
+ */
 
 #include "books.h"
 
@@ -33,7 +36,7 @@ static inline pay_history_news_t fetch(apr_status_t want)
     return news;
 }
 
-/* Nothing of it is news a second time, nor written. */
+/* A second time nothing of it is new, or written. */
 static inline void check_again(void)
 {
     const char *before = till_snapshot();

@@ -2,13 +2,19 @@
 #ifndef INHERITED_H
 #define INHERITED_H
 
-/* What a program that this process starts would have open besides its standard three. */
+/*
+ * The descriptors that a program started by this process would have open besides its standard
+ * three.
+ */
 
 #include <fcntl.h>
 
 #define INHERITED_FD_MAX 1024
 
-/* How many; a test compares two of these, for what runs it may have left some open. */
+/*
+ * Returns the number; a test compares two of these, because its environment may have left some
+ * open.
+ */
 static inline int inherited_count(void)
 {
     int count = 0;

@@ -10,7 +10,7 @@
 
 #define LINK_AMOUNT_MINOR 1000
 
-/* To be paid once unless `once` is 0; its amount is fixed. */
+/* Can be paid once unless `once` is 0; its amount is fixed. */
 static inline pay_link_t link_proposal(int i, const char *reference, int once)
 {
     const pay_link_t link = {.scope = till->scopes[i],
@@ -49,7 +49,7 @@ static inline pay_link_t *link_get(int i, const char *reference)
     return link;
 }
 
-/* A payer begins to pay the link; `p` of the caller's thread. */
+/* A payer begins to pay the link; `p` belongs to the caller's thread. */
 static inline pay_claim_t link_open(pay_charge_t **out, int i, const char *link, const char *email,
                                     apr_pool_t *p)
 {

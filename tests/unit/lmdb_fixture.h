@@ -2,8 +2,7 @@
 #ifndef LMDB_FIXTURE_H
 #define LMDB_FIXTURE_H
 
-/* What the tests of the LMDB store share: small stores, three scopes, the lines that were logged.
- */
+/* The common part of the tests of the LMDB store: small stores, three scopes, the logged lines. */
 
 #include "child_fixture.h"
 #include "unit.h"
@@ -40,7 +39,7 @@ static inline void fixture_sink(void *baton, pay_log_level_t level, apr_status_t
     (void)snprintf(fixture_log + len, sizeof(fixture_log) - len, "%s\n", text);
 }
 
-/* Forgets what was logged and listens from now on. */
+/* Forgets the log and listens from now on. */
 static inline void fixture_listen(void)
 {
     fixture_log[0] = '\0';
@@ -97,7 +96,7 @@ static inline pay_store_t *fixture_shop(const char *dir)
     return store;
 }
 
-/* Puts a value under a name in the table meta; the name is the baton's. */
+/* Writes a value under a name to the table meta; the name is the baton's. */
 typedef struct fixture_row_t {
     pay_table_t table;
     const char *key;
@@ -120,7 +119,7 @@ static inline apr_status_t fixture_put(pay_store_t *store, fixture_row_t row)
     return pay_rows_commit(store, pay_turn_all(), 0, fixture_put_work, &row);
 }
 
-/* 1 when the table meta has the name. */
+/* Returns 1 if the table meta has the name. */
 static inline int fixture_has(pay_store_t *store, const char *name)
 {
     pay_store_t *db = store;

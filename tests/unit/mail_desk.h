@@ -2,7 +2,7 @@
 #ifndef MAIL_DESK_H
 #define MAIL_DESK_H
 
-/* What the tests of e-mails share: records, the event that tells of them, and the mail it makes. */
+/* The common part of the tests of e-mails: records, their event, and its mail. */
 
 #include "service/outbox/mail.h"
 
@@ -14,7 +14,7 @@
 #define HOUR apr_time_from_sec(3600)
 #define TEMPLATES apr_pstrcat(unit_pool, unit_share(), "/mail", NULL)
 
-/* A payment of Ada's, its refund, and what tells of them; tests change what they are about. */
+/* A payment of Ada's, its refund, and their event; tests change the subject. */
 typedef struct desk_t {
     pay_account_t account;
     pay_charge_t charge;

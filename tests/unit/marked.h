@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 
 #define MARKED_PAGE 4096
-#define MARKED_BY_SIGNAL 128 /* what fixture_wait adds to the signal that a process died of */
+#define MARKED_BY_SIGNAL 128 /* fixture_wait adds it to the signal that a process died of */
 
 static pay_store_mark_t *marked;
 
@@ -34,7 +34,7 @@ static inline pay_store_t *marked_open(const char *dir)
     return fixture_open_with(dir, &options);
 }
 
-/* What sanitizers and httpd do with these signals is not what the test is about. */
+/* The handlers of sanitizers and httpd for these signals are not the subject of the test. */
 static inline void marked_signals_default(void)
 {
     (void)signal(SIGBUS, SIG_DFL);

@@ -2,7 +2,7 @@
 #ifndef OUTBOX_FIXTURE_H
 #define OUTBOX_FIXTURE_H
 
-/* What the tests of the outbox share: a shop, an outbox over its store, and what it logged. */
+/* The common part of the tests of the outbox: a shop, an outbox over its store, and its log. */
 
 #include "base/log.h"
 #include "peer.h"
@@ -137,7 +137,7 @@ static inline apr_array_header_t *waiting(const pay_scope_t *of)
     return list;
 }
 
-/* The only one that waits. */
+/* Returns the only waiting one. */
 static inline const pay_event_t *the_event(void)
 {
     apr_array_header_t *list = waiting(&scope);

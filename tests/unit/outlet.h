@@ -3,8 +3,8 @@
 #define OUTLET_H
 
 /*
- * What the tests of the store's events share: endpoints of the till's scopes, events taken and
- * finished, and what waits told as text. A call that goes wrong fails the test.
+ * The common part of the tests of the store's events: endpoints of the till's scopes, events taken
+ * and finished, and waiting events as text. A call that goes wrong fails the test.
  */
 
 #include "till.h"
@@ -14,7 +14,7 @@
 #define OUTLET_ANY 1000 /* a budget that is no limit */
 #define OUTLET_DAY apr_time_from_sec(24 * 3600)
 
-/* Enabled; one that is there keeps how its deliveries go. */
+/* Enables it; an existing one keeps the state of its deliveries. */
 pay_endpoint_t *outlet_open(int i, pay_endpoint_kind_t kind);
 
 void outlet_open_all(int i);
@@ -35,16 +35,16 @@ pay_event_result_t outlet_result(const pay_event_t *event, pay_event_end_t end);
 
 pay_event_result_t outlet_finish(const pay_event_t *event, pay_event_end_t end);
 
-/* All that were taken end in the same way, in one transaction. */
+/* Ends all taken events in the same way, in one transaction. */
 apr_array_header_t *outlet_finish_all(const apr_array_header_t *taken, pay_event_end_t end);
 
-/* Takes what is due, and again until nothing is, all with the same end; how many. */
+/* Takes due events until there are none, all with the same end; returns their number. */
 int outlet_run(pay_event_end_t end);
 
 /* "webhook 1.2 refund processed", with * for a leased one and its standing unless it waits. */
 const char *outlet_name(const pay_event_t *event);
 
-/* All that is not delivered in scope `i`, by endpoint, transaction and sequence. */
+/* All undelivered events in scope `i`, by endpoint, transaction and sequence. */
 const char *outlet_waiting(int i);
 
 /* Changes a row behind the store's back; its entries stay. */

@@ -2,7 +2,7 @@
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
-/* What a command of paymentsctl prints. */
+/* The output of a command of paymentsctl. */
 
 #include "unit.h"
 

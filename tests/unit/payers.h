@@ -3,8 +3,8 @@
 #define PAYERS_H
 
 /*
- * What the tests of taking out share: two payers with something of everything in each of the till's
- * scopes, and a look into all tables. A call that goes wrong fails the test.
+ * The common part of the tests of erasing: two payers with records of every kind in each of the
+ * till's scopes, and a look into all tables. A call that goes wrong fails the test.
  */
 
 #include "outlet.h"
@@ -19,7 +19,7 @@
 #define ERASE_STEPS_MAX 1000
 #define ERASE_TRACES 9
 
-/* What is known of a payer, each unlike anything else in the store. */
+/* The data of a payer, each unlike anything else in the store. */
 extern const char *const erase_traces[ERASE_TRACES];
 
 /* Many undelivered events of the webhook on one charge, planted in one transaction. */
@@ -44,13 +44,15 @@ void erase_keep(int i, const char *key, const char *text);
 /* `count` refunds of history on the charge, each of 1, numbered from `first` on. */
 void erase_history(int i, const char *reference, int first, int count);
 
-/* Of each payer in each scope: paid and refunded, failed, pending, with all that leads there. */
+/*
+ * Of each payer in each scope: paid and refunded, failed, pending, with all rows that lead there.
+ */
 void erase_fill(void);
 
-/* Rows of the scope (all: -1), of any table, in whose key or value the text is. */
+/* Counts rows of the scope (all: -1), of any table, whose key or value contains the text. */
 int erase_rows_with(int i, const char *text);
 
-/* Rows of the scope in one table, whose keys begin with the scope. */
+/* Counts rows of the scope in one table, whose keys begin with the scope. */
 int erase_count(int i, pay_table_t table);
 
 int erase_events_work(pay_rows_txn_t *txn, void *baton);

@@ -3,8 +3,8 @@
 #define PROPERTY_H
 
 /*
- * What the parts of test_property.c share: the sequence that runs, its model, and a store under
- * real services. The property is held after every step: the store is what the model says.
+ * The common part of test_property.c: the running sequence, its model, and a store under real
+ * services. The property is checked after every step: the store agrees with the model.
  */
 
 #include "unit.h"
@@ -57,13 +57,13 @@ int property_below(int limit);
 const char *property_name(const char *prefix);
 pay_outcome_kind_t property_outcome(void);
 
-/* Whether the acquirer is one that is asked before a charge is written. */
+/* Whether the acquirer is one that is called before a charge is written. */
 void property_set_pure(int is_pure);
-/* What the acquirer answers from here on; `status` other than APR_SUCCESS: it fails so. */
+/* The acquirer's answer from here on; `status` other than APR_SUCCESS: it fails with this. */
 const pay_outcome_t *property_say(pay_outcome_kind_t kind, apr_status_t status);
 /* The same of a query. */
 void property_say_verdict(payments_verdict_t verdict);
-/* How often it was asked for a charge or refund since. */
+/* How often it was called for a charge or refund since. */
 int property_calls(void);
 
 /* A store of its own for the next sequences. */
@@ -74,22 +74,22 @@ void property_close(void);
 model_charge_t *property_charge(void);
 model_refund_t *property_refund(model_charge_t **charge);
 
-/* The first answer of a decision, and from then on the same bytes. */
+/* The first answer of a decision; later ones must have the same bytes. */
 void property_hold_answer(const char **known, const char *text);
 
-/* The model against the store, and with `whole_store` the store against itself. */
+/* Compares the model with the store, and with `whole_store` the store with itself. */
 void property_compare(int whole_store);
-/* The same but for events. */
+/* The same except for events. */
 void property_compare_money(int whole_store);
 
-/* Does `work` in a process that dies when it reaches the acquirer. */
+/* Does `work` in a process that dies when it calls the acquirer. */
 void property_crash(void (*work)(const void *), const void *baton);
 
-/* All that is pending, or failed for absence, is asked about, with one answer for all. */
+/* Queries everything that is pending, or failed for absence, with one answer for all. */
 void property_reconcile(payments_verdict_t says);
 void property_end_late(void);
 
-/* The operations; each does nothing when the model has nothing to do it with. */
+/* The operations; each does nothing if the model has nothing to do it with. */
 void property_do_charge(void);
 void property_do_charge_again(void);
 void property_do_charge_under_a_used_key(void);
@@ -111,24 +111,24 @@ void property_do_put_back(void);
 void property_do_beside(void);
 void property_do_clock(void);
 
-/* Forgets the copies of the sequence before. */
+/* Forgets the copies of the previous sequence. */
 void property_restore_begin(void);
 
-/* Events: some endpoints, what the model's changes since the last step must have written, and in
- * the end all that was written arrives. */
+/* Events: some endpoints, the events that the model's changes since the last step must have
+ * written, and finally the delivery of all written events. */
 void property_events_begin(void);
 void property_events_compare(void);
 void property_events_end(void);
-/* What is known of events is kept with a copy, comes back with it, and its numbers go on in the
- * epoch of that number. */
+/* The known events are kept with a copy, restored with it, and their numbers go on in the epoch of
+ * that number. */
 void property_events_keep(void);
 void property_events_put_back(void);
 void property_events_epoch(apr_uint32_t number);
-/* In place of the end: what still waits is not for the next sequence. */
+/* In place of the end: waiting events are not for the next sequence. */
 void property_events_leave(void);
 
-/* The payer of all charges, which are decided; and all of Test Mode: taken out, and held against
- * the model. The end of a sequence. */
+/* Erases the payer of all charges, which are decided, or all of Test Mode, and compares with the
+ * model. The end of a sequence. */
 void property_erase(void);
 void property_reset(void);
 

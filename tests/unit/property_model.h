@@ -3,7 +3,7 @@
 #define PROPERTY_MODEL_H
 
 /*
- * What charges and refunds must be, in the plainest way to say it: no store, no time-outs, no JSON.
+ * The rules of charges and refunds, in the plainest form: no store, no time-outs, no JSON.
  * test_property.c drives the real services with the same operations and compares.
  */
 
@@ -21,10 +21,10 @@ typedef struct model_refund_t {
     const char *reference;
     const char *key; /* Idempotency-Key; NULL: none */
     apr_int64_t amount_minor;
-    apr_int64_t asked_minor; /* 0: all that was left */
+    apr_int64_t asked_minor; /* 0: the whole remainder */
     pay_refund_state_t state;
     apr_time_t created_at;
-    const char *answer; /* the first one once it was decided */
+    const char *answer; /* the first one after the decision */
     model_question_t question;
 } model_refund_t;
 
@@ -70,7 +70,7 @@ static inline apr_int64_t model_sum(const model_charge_t *charge, pay_refund_sta
     return sum;
 }
 
-/* Reversed is a successful charge of which nothing is left. */
+/* Reversed means a successful charge of which nothing is left. */
 static inline void model_settle(model_charge_t *charge)
 {
     int all = model_sum(charge, PAY_REFUND_PROCESSED) == charge->amount_minor;
@@ -102,7 +102,7 @@ static inline void model_refund_outcome(model_charge_t *charge, model_refund_t *
     model_settle(charge);
 }
 
-/* The code that a refund is refused with, or "" when it must be made. */
+/* Returns the code of the refusal of a refund, or "" if it must be made. */
 static inline const char *model_refund_judge(const model_charge_t *charge, apr_int64_t asked_minor,
                                              const char *key, apr_time_t window_start)
 {

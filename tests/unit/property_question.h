@@ -3,8 +3,8 @@
 #define PROPERTY_QUESTION_H
 
 /*
- * What follows from an acquirer's answers about a charge or refund of which it was not heard what
- * became of it (docs/live-mode.md, "What pending means"): a part of the model.
+ * The consequences of an acquirer's answers about a charge or refund with an unknown outcome
+ * (docs/live-mode.md, "What pending means"): a part of the model.
  */
 
 #include "acquirer/mod_payments.h"
@@ -15,14 +15,14 @@
 #define MODEL_HOUR apr_time_from_sec(3600)
 #define MODEL_LATE_AFTER MODEL_HOUR
 #define MODEL_CHECKOUT_LIFETIME (168 * MODEL_HOUR)
-/* No sum of the pauses between steps, so that a millisecond decides nothing. */
+/* Not a sum of the pauses between steps, so that a millisecond decides nothing. */
 #define MODEL_PENDING_ALERT (5 * MODEL_HOUR + apr_time_from_msec(250))
 #define MODEL_LATE_CHECKS_END (7 * 24 * MODEL_HOUR)
 
 typedef struct model_question_t {
-    apr_time_t absent_since; /* of the first answer that there is none; 0: there was none */
+    apr_time_t absent_since; /* of the first report of absence; 0: no report */
     apr_time_t failed_at;    /* for absence; 0: it did not */
-    apr_time_t late_at;      /* when it is asked about all the same; 0: no more */
+    apr_time_t late_at;      /* when it is queried nevertheless; 0: no more */
     pay_held_t held;
     pay_late_t late;
 } model_question_t;
@@ -50,7 +50,7 @@ static inline pay_held_t model_question_held(const model_question_t *question,
     return overdue ? PAY_HELD_OVERDUE : PAY_NOT_HELD;
 }
 
-/* An answer while it is pending; what it becomes thereby. */
+/* An answer while it is pending; returns its new state. */
 static inline pay_outcome_kind_t model_question_answer(model_question_t *question,
                                                        payments_verdict_t says,
                                                        apr_time_t created_at, apr_time_t now)
@@ -73,7 +73,10 @@ static inline pay_outcome_kind_t model_question_answer(model_question_t *questio
     return PAY_OUTCOME_UNKNOWN;
 }
 
-/* An answer after it failed for absence: whatever it is, it stays failed. 1: it was asked. */
+/*
+ * An answer after it failed for absence: whatever it is, it stays failed. Returns 1 if it was
+ * queried.
+ */
 static inline int model_question_late(model_question_t *question, payments_verdict_t says,
                                       pay_late_t becomes, apr_time_t now)
 {

@@ -53,8 +53,8 @@ static inline void shop_set_up(const char *dir)
     watch();
 }
 
-/* 'A' absent, 'P' pending, 'D' different, '+' approved, '-' declined, 'U' nothing to be understood,
- * 'T' an approval that comes with an error. */
+/* 'A' absent, 'P' pending, 'D' different, '+' approved, '-' declined, 'U' not understandable, 'T'
+ * an approval that comes with an error. */
 static inline void script_say(char what)
 {
     script.status = what == 'T' ? APR_TIMEUP : APR_SUCCESS;

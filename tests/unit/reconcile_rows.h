@@ -2,7 +2,7 @@
 #ifndef RECONCILE_ROWS_H
 #define RECONCILE_ROWS_H
 
-/* What is stored in the shop of reconcile_fixture.h. */
+/* Rows in the shop of reconcile_fixture.h. */
 
 #include "reconcile_fixture.h"
 
@@ -52,7 +52,7 @@ static inline pay_refund_t *refund_open(const char *charge, const char *referenc
     return refund;
 }
 
-/* Charges of shop_charge.h name a key that is not there. */
+/* Charges of shop_charge.h name a key that does not exist. */
 static inline void fault_add(void *baton, const char *text)
 {
     (void)baton;

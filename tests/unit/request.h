@@ -32,7 +32,7 @@ static inline server_rec *request_server(void)
     return s;
 }
 
-/* A virtual host behind the others of `main_server`, as httpd makes them. */
+/* A virtual host after the others of `main_server`, as httpd makes them. */
 static inline server_rec *request_host(server_rec *main_server)
 {
     server_rec *s = request_server();
@@ -45,7 +45,9 @@ static inline server_rec *request_host(server_rec *main_server)
     return s;
 }
 
-/* What is wrong with a line of the configuration of `s`; NULL: nothing, and it holds. */
+/*
+ * Returns the fault of a line of the configuration of `s`; NULL if there is none, and applies it.
+ */
 static inline const char *request_directive(server_rec *s, const char *name, const char *args)
 {
     const command_rec *command = pay_conf_directives;
@@ -91,7 +93,7 @@ static inline const char *request_directive(server_rec *s, const char *name, con
     return fault;
 }
 
-/* A line that is right. */
+/* A valid line. */
 static inline void request_set(server_rec *s, const char *name, const char *args)
 {
     const char *fault = request_directive(s, name, args);
@@ -110,7 +112,7 @@ static inline apr_sockaddr_t *request_address(const char *text)
     return address;
 }
 
-/* Who is at the other end of the connection, and who asks. */
+/* Sets the peer of the connection, and the client. */
 static inline void request_come_from(request_rec *r, const char *client)
 {
     r->connection->client_addr = request_address(client);
@@ -144,7 +146,7 @@ static inline request_rec *request_make(server_rec *s)
     return r;
 }
 
-/* As httpd reads it: the name that the server is called by, and its port. */
+/* As httpd reads it: the name of the server in the request, and its port. */
 static inline void request_host_header(request_rec *r, const char *value)
 {
     char *host, *scope;
@@ -155,7 +157,7 @@ static inline void request_host_header(request_rec *r, const char *value)
     }
 }
 
-/* Headers as "Name: value" lines, a line feed between them; NULL: none. */
+/* Headers as "Name: value" lines, separated by line feeds; NULL: none. */
 static inline void request_headers(request_rec *r, const char *lines)
 {
     char *rest = apr_pstrdup(r->pool, lines ? lines : "");

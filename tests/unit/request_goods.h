@@ -2,7 +2,7 @@
 #ifndef REQUEST_GOODS_H
 #define REQUEST_GOODS_H
 
-/* Bodies of requests, and what is said of them. */
+/* Bodies of requests, and their faults. */
 
 #include "unit.h"
 
@@ -24,7 +24,7 @@ static inline const pay_json_t *parse(const char *text)
     return json;
 }
 
-/* The fields of a problem in one line, "" without one. */
+/* The fields of a problem in one line, "" without a problem. */
 static inline const char *fields_of(const pay_problem_t *problem)
 {
     const char *fields = "";

@@ -2,7 +2,7 @@
 #ifndef RSA_FIXTURE_H
 #define RSA_FIXTURE_H
 
-/* A pair that is nobody's: its private half is for all to read. */
+/* A key pair for tests: its private key is published here. */
 
 #include "unit.h"
 
@@ -84,8 +84,8 @@ static const char fixture_public[] =
     "zSISEut/Z3P3tibsIKb3DD8CAwEAAQ==\n"
     "-----END PUBLIC KEY-----\n";
 
-/* What any client can make of the public half; `padding` is RSA_PKCS1_PADDING, or RSA_NO_PADDING
- * for PAY_RSA_LEN bytes of one's own. */
+/* Encrypts as any client can with the public key; `padding` is RSA_PKCS1_PADDING, or RSA_NO_PADDING
+ * for PAY_RSA_LEN bytes of the caller's own. */
 static inline void fixture_encrypt(unsigned char block[PAY_RSA_LEN], const char *public_pem,
                                    int padding, const void *text, size_t len)
 {

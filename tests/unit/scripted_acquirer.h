@@ -2,26 +2,26 @@
 #ifndef SCRIPTED_ACQUIRER_H
 #define SCRIPTED_ACQUIRER_H
 
-/* A connector that answers what a test says, for what the simulator cannot be made to do. */
+/* A connector with scripted answers, for cases that the simulator cannot produce. */
 
 #include "acquirer/acquirer.h"
 
 #include <string.h>
 
-/* The scripted connector's next answers, and what it was asked. */
+/* The scripted connector's next answers, and its calls. */
 typedef struct script_t {
     apr_status_t status;
-    pay_outcome_t outcome;      /* what is answered, as far as `verdict` is not set */
+    pay_outcome_t outcome;      /* the answer, unless `verdict` is set */
     payments_verdict_t verdict; /* PENDING, ABSENT or DIFFERENT; else that of `outcome` */
     payments_trouble_t trouble;
     apr_interval_time_t retry_after;
     const apr_array_header_t *similar;
     void (*meanwhile)(const payments_charge_t *charge, const payments_refund_t *refund);
-    int doubted; /* with PAYMENTS_UNKNOWN: it says that there is none, which is not believed */
+    int doubted; /* with PAYMENTS_UNKNOWN: it reports absence, which is not believed */
     int calls;   /* charge and refund */
     int queries;
-    /* So many questions about a refund, asked before it is sent, are answered ABSENT and not
-     * counted: those about the tag that begins so. */
+    /* So many queries about a refund, made before it is sent, are answered ABSENT and not counted:
+     * those about the tag that begins so. */
     const char *absent_tag;
     int absent;
 } script_t;
@@ -40,7 +40,7 @@ static inline payments_verdict_t script_verdict(void)
         return PAYMENTS_DECLINED;
     case PAY_OUTCOME_UNKNOWN:
         return PAYMENTS_UNKNOWN;
-    default: /* what no connector may say */
+    default: /* not allowed to a connector */
         return (payments_verdict_t)script.outcome.kind;
     }
 }
@@ -150,7 +150,7 @@ static const pay_acquirer_t script_acquirer = {
 /* Keeps tokens of its own. */
 static const pay_acquirer_t script_tokens_acquirer = {
     .connector = &script_tokens_connector, .name = "scripted", .timeout = SCRIPT_TIMEOUT};
-/* Asked before the charge is written. */
+/* Called before the charge is written. */
 static const pay_acquirer_t script_pure_acquirer = {
     .connector = &script_pure_connector, .name = "scripted", .timeout = SCRIPT_TIMEOUT};
 

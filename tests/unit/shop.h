@@ -2,7 +2,9 @@
 #ifndef SHOP_H
 #define SHOP_H
 
-/* What the tests of the services share: a real store with an account, and a clock to set. */
+/*
+ * The common part of the tests of the services: a real store with an account, and a clock to set.
+ */
 
 #include "unit.h"
 
@@ -36,15 +38,15 @@ static inline apr_time_t shop_clock_read(void)
     return shop_clock;
 }
 
-static apr_interval_time_t shop_clock_steps; /* of the wall clock, while no time went by */
-static apr_int64_t shop_boot = 1;            /* another number: the machine was started again */
+static apr_interval_time_t shop_clock_steps; /* of the wall clock, while no time passed */
+static apr_int64_t shop_boot = 1;            /* another number: the machine was restarted */
 
 static inline pay_moment_t shop_moment_read(void)
 {
     return (pay_moment_t){shop_boot, apr_time_as_msec(shop_clock - shop_clock_steps)};
 }
 
-/* Time goes by until the wall clock stands at `when`. */
+/* Time passes until the wall clock shows `when`. */
 static inline void shop_clock_set(apr_time_t when)
 {
     shop_clock = when;
@@ -52,14 +54,14 @@ static inline void shop_clock_set(apr_time_t when)
     pay_moment_set_source(shop_moment_read);
 }
 
-/* An administrator sets the wall clock by so much. */
+/* An administrator sets the wall clock by this much. */
 static inline void shop_clock_step(apr_interval_time_t by)
 {
     shop_clock_steps += by;
     shop_clock_set(shop_clock + by);
 }
 
-/* The store in `dir`, with account "demo" made in it unless it is there. */
+/* The store in `dir`, with account "demo", made if it is missing. */
 static inline shop_t *shop_open(const char *dir)
 {
     shop_t *shop = apr_pcalloc(unit_pool, sizeof(*shop));
@@ -80,7 +82,7 @@ static inline shop_t *shop_open(const char *dir)
     return shop;
 }
 
-/* The charge as it stands in Test Mode. */
+/* The charge as it is in Test Mode. */
 static inline pay_charge_t *shop_stored(shop_t *shop, const char *reference)
 {
     const pay_scope_t scope = {shop->account->number, PAY_TEST};
@@ -91,7 +93,7 @@ static inline pay_charge_t *shop_stored(shop_t *shop, const char *reference)
     return charge;
 }
 
-/* As a request's gate would give it. */
+/* As a request's gate would make it. */
 static inline pay_api_key_t *shop_key(shop_t *shop, pay_mode_t mode)
 {
     pay_api_key_t *key;

@@ -2,13 +2,13 @@
 #ifndef SHOP_CHARGE_H
 #define SHOP_CHARGE_H
 
-/* Charges that a test puts into the shop's store by itself, without a request. */
+/* Charges that a test puts into the shop's store itself, without a request. */
 
 #include "checkout_goods.h"
 #include "shop.h"
 
-/* A charge of 10.50 NGN through the scripted acquirer, which calls it `there` (""), put into the
- * store as pending. */
+/* A charge of 10.50 NGN through the scripted acquirer, whose name for it is `there` (""), put into
+ * the store as pending. */
 static inline pay_charge_t *shop_charge_begin(shop_t *shop, const pay_scope_t *scope,
                                               const char *reference, const char *there,
                                               pay_charge_kind_t kind)
@@ -52,7 +52,7 @@ static inline pay_charge_t *shop_charge_open(shop_t *shop, const pay_scope_t *sc
     return shop_charge_begin(shop, scope, reference, "", kind);
 }
 
-/* As shop_charge_begin, approved. */
+/* Like shop_charge_begin, approved. */
 static inline pay_charge_t *shop_charge_named(shop_t *shop, const pay_scope_t *scope,
                                               const char *reference, const char *there)
 {

@@ -2,7 +2,7 @@
 #ifndef SHOP_SCRIPTED_H
 #define SHOP_SCRIPTED_H
 
-/* What the tests of charges share: a shop whose acquirer is the script, and its key. */
+/* The common part of the tests of charges: a shop whose acquirer is the script, and its key. */
 
 #include "service/charge/charges.h"
 #include "shop.h"
@@ -15,7 +15,7 @@ static const pay_outcome_t approved = {.kind = PAY_OUTCOME_APPROVED,
                                        .message = "Approved",
                                        .authorization_code = "A1B2C3"};
 
-/* A shop whose Test Mode is decided by the script. */
+/* A shop in whose Test Mode the script decides. */
 static inline void set_up_scripted(void)
 {
     shop = shop_open(unit_dir());

@@ -2,7 +2,7 @@
 #ifndef SHOWN_H
 #define SHOWN_H
 
-/* What a command of paymentsctl prints of rows that a test makes up, in each of its forms. */
+/* The output of a command of paymentsctl for rows that a test makes, in each of its forms. */
 
 #include "ctl/commands.h"
 #include "output.h"
@@ -21,7 +21,8 @@ typedef struct shown_row_t {
     const char *form; /* "table", "json", "csv" */
     const char *mode; /* --mode; NULL: not given */
     const char *arg;  /* the second argument; the first one is "shop" */
-    const char *want; /* blanks between columns are one '|'; "..." in front: it ends so */
+    const char *want; /* blanks between columns are one '|'; "..." in front: only the end is
+                       * compared */
     ctl_exit_t code;
 } shown_row_t;
 

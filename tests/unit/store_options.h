@@ -2,14 +2,14 @@
 #ifndef STORE_OPTIONS_H
 #define STORE_OPTIONS_H
 
-/* How unit tests open a store when the options are not what they are about. */
+/* How unit tests open a store if the options are not the subject. */
 
 #include "store/store.h"
 
 #include <apr_time.h>
 
-/* 1 GiB with 1 MiB in reserve, made when missing; a turn to write comes in the end, also in
- * valgrind and on a machine that is busy with other things. */
+/* 1 GiB with 1 MiB in reserve, made if missing; the writer lock is obtained in the end, also in
+ * valgrind and on a busy machine. */
 static inline pay_store_options_t unit_store_options(void)
 {
     pay_store_options_t options = pay_store_options_default;

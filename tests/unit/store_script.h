@@ -4,8 +4,8 @@
 
 /*
  * Units of work of the store that a test replaces: the linker sends every call from another file to
- * store_script.c (ld's --wrap; tests/Makefile.am reads the names here), which calls what the test
- * has set here, or else the store. Nothing is set at the start of a test.
+ * store_script.c (ld's --wrap; tests/Makefile.am reads the names here), which calls the function
+ * that the test has set here, or else the store. Nothing is set at the start of a test.
  */
 
 #include "store/store.h"
@@ -95,10 +95,10 @@ typedef struct store_script_t {
 
 extern store_script_t store_script;
 
-/* How many read transactions were begun since the start of the test. */
+/* How many read transactions began since the start of the test. */
 extern _Atomic int store_reads;
 
-/* A store of which only what a test replaces can be used. */
+/* A store of which only replaced units can be used. */
 #define STORE_NONE ((pay_store_t *)(void *)&store_script)
 
 #endif

@@ -3,9 +3,9 @@
 #define TILL_H
 
 /*
- * What the tests of the store's money share: a real store with three scopes that are worked on in
- * turn, a clock to set, log lines that are counted, and a way to plant rows behind the store's
- * back. A call that goes wrong fails the test.
+ * The common part of the tests of the store's money: a real store with three scopes that are used
+ * in turn, a clock to set, counted log lines, and a way to plant rows behind the store's back. A
+ * call that goes wrong fails the test.
  */
 
 #include "unit.h"
@@ -26,20 +26,20 @@ typedef struct till_t {
     pay_store_t *store;
     pay_scope_t scopes[TILL_SCOPES]; /* accounts and modes interleave */
     const char *key_ids[TILL_SCOPES];
-    int names;        /* refund ids given so far */
+    int names;        /* refund ids used so far */
     apr_pool_t *pool; /* of the store */
 } till_t;
 
 extern till_t *till;
-extern apr_time_t till_clock; /* what pay_time_now tells */
-/* By how much the clock was set while no time went by; the boot of the machine. */
+extern apr_time_t till_clock; /* the result of pay_time_now */
+/* By how much the clock was set while no time passed; the boot of the machine. */
 extern apr_interval_time_t till_steps;
 extern apr_int64_t till_boot;
 extern int till_lines[PAY_LOG_DEBUG + 1];
 extern char till_line[TILL_LINE_MAX];  /* the last log line */
 extern char till_fault[TILL_LINE_MAX]; /* see till_faults */
 
-/* A handle on the store at `url`, which is made when it is not there. */
+/* A handle on the store at `url`, which is made if it is missing. */
 pay_store_t *till_store(const char *url, apr_pool_t *p);
 
 /* How many lines of the log had that number, "PAY00151", since the test began. */
@@ -65,9 +65,9 @@ pay_charge_t *till_checkout(int i, const char *reference, apr_int64_t amount_min
 
 /* A secret key's use of an Idempotency-Key; its digest is of `request`. */
 pay_idempotency_t *till_use(pay_operation_t operation, const char *key, const char *request);
-/* Where table kept has it. */
+/* Its key in the table kept. */
 void till_kept_key(pay_store_key_t *out, int i, const pay_idempotency_t *use);
-/* NULL when nothing is kept. */
+/* NULL if there is no idempotency record. */
 pay_kept_t *till_kept(int i, const pay_idempotency_t *use);
 
 const pay_outcome_t *till_outcome(pay_outcome_kind_t kind);
@@ -82,7 +82,7 @@ pay_charge_t *till_find(int i, const char *reference);
 
 pay_refund_t *till_refund_proposal(int i, const char *reference, apr_int64_t amount_minor);
 
-/* Opens a refund without the R5 rule and holds the verdict against `want`; NULL unless opened. */
+/* Opens a refund without the R5 rule and compares the verdict with `want`; NULL unless opened. */
 pay_refund_t *till_refund(int i, const char *reference, apr_int64_t amount_minor,
                           pay_refund_verdict_t want);
 
@@ -97,17 +97,19 @@ pay_refund_t *till_history(int i, int number, apr_time_t created_at, pay_refund_
 /* Work on the tables themselves, in a write transaction. */
 void till_raw(pay_rows_work_t work, void *baton);
 
-/* A row behind the store's back; `bytes` NULL takes it out. */
+/* Plants a row behind the store's back; `bytes` NULL removes it. */
 void till_plant(pay_table_t table, const pay_store_key_t *key, const void *bytes, size_t len);
 
-/* Cuts `row` to its first `fields` fields, as an earlier version wrote it; `row` is a copy then.
- * The fields that go are numbers; a row may have fewer. */
+/* Cuts `row` to its first `fields` fields, as an earlier version wrote it; `row` is then a copy.
+ * The removed fields are numbers; a row may have fewer. */
 void till_cut(MDB_val *row, int fields);
 
-/* A digest of all that is stored: the same when nothing was written. */
+/* A digest of everything in the store: the same if nothing was written. */
 const char *till_snapshot(void);
 
-/* The faults that check finds; till_fault is then the one that holds `wanted`, if any does. */
+/*
+ * The number of faults that check finds; till_fault is then the one that contains `wanted`, if any.
+ */
 int till_faults(const char *wanted);
 
 void till_check_clean(void);

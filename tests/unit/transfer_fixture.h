@@ -2,7 +2,7 @@
 #ifndef TRANSFER_FIXTURE_H
 #define TRANSFER_FIXTURE_H
 
-/* What the tests of base/pay_transfer*.c share. */
+/* The common part of the tests of base/pay_transfer*.c. */
 
 #include "base/net/network.h"
 #include "base/net/transfer.h"
@@ -12,10 +12,10 @@
 
 #include <string.h>
 
-/* Long enough for a busy machine, and short ones for what is to take too long. */
+/* Long enough for a busy machine, and short ones for transfers that must take too long. */
 #define LONG_MS 120000
 #define SHORT_MS 250
-#define READ_MS 20 /* for what lies in this end of the connection */
+#define READ_MS 20 /* for data that is already in this end of the connection */
 
 static inline pay_transfers_t *fixture_set(int connect_ms, int total_ms)
 {
@@ -76,8 +76,8 @@ static inline void fixture_run(pay_transfers_t *set, pay_transfer_t *transfer)
     ck_assert_ptr_null(pay_transfers_next(set));
 }
 
-/* Until it has ended because LONG_MS were over, once all that the peer does has been done and read.
- */
+/* Until it has ended because LONG_MS were over, after everything that the peer does was done and
+ * read. */
 static inline void fixture_run_late(pay_transfers_t *set, pay_transfer_t *transfer,
                                     const peer_t *peer)
 {

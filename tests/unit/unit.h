@@ -2,8 +2,8 @@
 #ifndef UNIT_H
 #define UNIT_H
 
-/* What every unit test program shares: main, a pool per test, a temporary directory, a boot clock.
- */
+/* The common part of every unit test program: main, a pool per test, a temporary directory, a boot
+ * clock. */
 
 #include <apr_general.h>
 #include <apr_pools.h>
@@ -15,9 +15,9 @@
 extern apr_pool_t *unit_pool;
 
 /*
- * Registers a program of the one binary that holds them, by the name of its file: `unit_tests NAME`
- * runs the cases that `add` gives, each with a fresh unit_pool, in a process of its own. `prepare`,
- * unless NULL, is called before.
+ * Registers a program of the one binary that contains them, by the name of its file: `unit_tests
+ * NAME` runs the cases that `add` adds, each with a fresh unit_pool, in a process of its own.
+ * `prepare`, unless NULL, is called before.
  */
 typedef struct unit_program_t {
     const char *file;
@@ -42,8 +42,8 @@ void unit_boot_stop(apr_int64_t at_ms);
 /* It moves ahead, for this test. */
 void unit_boot_pass(apr_int64_t ms);
 
-/* A sanitizer slows threads down by as much: with a so much shorter storm they meet as often at a
- * time. */
+/* A sanitizer slows threads down by as much: with a storm that is shorter by this factor they meet
+ * as often at a time. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define UNIT_SLOWER 4
 #else

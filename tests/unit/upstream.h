@@ -2,7 +2,7 @@
 #ifndef UPSTREAM_H
 #define UPSTREAM_H
 
-/* What the tests of the relay share: an upstream behind TLS whose answers are told, and the
+/* The common part of the tests of the relay: an upstream behind TLS with scripted answers, and the
  * connector opened towards it. */
 
 #include "unit.h"
@@ -29,16 +29,16 @@ payments_settings_t *upstream_settings(void);
 /* The context of the connector opened with them; closed with unit_pool. */
 void *upstream_open(void);
 
-/* What is answered from now on where a path begins with `prefix`; see relay_peer.py. */
+/* Scripts the answer from now on to paths that begin with `prefix`; see relay_peer.py. */
 void upstream_say(const char *prefix, const char *then, const char *answer);
-/* The same as a whole HTTP answer with this status and body; and that from "/". */
+/* The same as a complete HTTP answer with this status and body; and that from "/". */
 void upstream_answer_at(const char *prefix, int status, const char *body);
 void upstream_answer(int status, const char *body);
 /* The header in those from now on, with its end of line: at first the time of UPSTREAM_NOW. */
 extern const char *upstream_date;
 #define UPSTREAM_DATE "Date: Fri, 15 Jan 2027 08:00:00 GMT\r\n"
 void upstream_clear(void);   /* forgets answers, requests, connections */
-void upstream_release(void); /* what is held is answered */
+void upstream_release(void); /* held answers are sent */
 
 int upstream_requests(void);
 int upstream_connections(void);
@@ -48,7 +48,7 @@ const char *upstream_request(int number); /* from 1 */
 /* Zeroed, with its size. */
 payments_answer_t upstream_empty(void);
 
-/* "200 approved", with the trouble behind it: for comparisons that can be read. */
+/* "200 approved", with the trouble appended: for comparisons that can be read. */
 const char *upstream_said(apr_status_t rv, const payments_answer_t *answer);
 
 #endif

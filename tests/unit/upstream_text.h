@@ -20,7 +20,7 @@
 #define CHARGE(state, reference, amount, currency, domain, created, more)                          \
     TOLD(state, state, reference, amount, currency, domain, created, more)
 #define OURS(state) CHARGE(state, REF, "10.50", "NGN", "test", WHEN, "")
-/* A checkout that was closed: it may be paid all the same. */
+/* A checkout that was closed: it may still be paid. */
 #define CLOSED(state) TOLD("failed", state, REF, "10.50", "NGN", "test", WHEN, "")
 
 #define APPROVED ENVELOPE("true", "Charge successful", OURS("successful"))

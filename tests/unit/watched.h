@@ -32,7 +32,7 @@ static inline void line_add(void *baton, pay_log_level_t level, apr_status_t sta
     pthread_mutex_unlock(&lines.mutex);
 }
 
-/* How many lines of the level hold the text. */
+/* How many lines of the level contain the text. */
 static inline int said(pay_log_level_t level, const char *text)
 {
     int i, count = 0;
@@ -45,7 +45,7 @@ static inline int said(pay_log_level_t level, const char *text)
     return count;
 }
 
-/* How many lines of any level are of that number, "PAY00427: ". */
+/* How many lines of any level have that number, "PAY00427: ". */
 static inline int logged(const char *number)
 {
     int i, count = 0;
@@ -58,7 +58,7 @@ static inline int logged(const char *number)
     return count;
 }
 
-/* From now on lines are counted, from none. */
+/* From now on lines are counted, from zero. */
 static inline void watch(void)
 {
     lines.count = 0;
