@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Preloaded into paymentsctl: each line of standard input is a command, which it runs behind the
- * options that it was given, as if it had been called so. Most of what a call costs is the
- * beginning of its process. The first command that fails is the last, and its status that of all.
+ * Preloaded into paymentsctl: each line of standard input is a command, which it runs after its own
+ * options, as if it had been called so. Most of the cost of a call is the start of its process. The
+ * first command that fails is the last, and its status is the result.
  */
 
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ typedef int main_t(int argc, char **argv, char **env);
 typedef int start_t(main_t *program, int argc, char **argv, void (*begin)(void), void (*end)(void),
                     void (*unload)(void), void *stack_end);
 
-/* Declared as libc's own, which no header has. */
+/* Declared as libc's own, which no header declares. */
 EXPORTED start_t __libc_start_main;
 
 static main_t *real_main;

@@ -34,7 +34,7 @@ static const char body[] = "{\"token\":\"tok_test_success\",\"amount\":1500.50,"
 static struct {
     pay_service_t service;
     pay_caller_t caller;
-    pay_charge_request_t *request; /* all of them but for the reference */
+    pay_charge_request_t *request; /* all of them except for the reference */
     const char *prefix;
     atomic_int_fast64_t next, done;
     apr_int64_t end;
@@ -111,7 +111,7 @@ static void run(apr_pool_t *p)
     }
 }
 
-/* What all requests share. 0: it failed and was said. */
+/* State that all requests share. 0: it failed, which was reported. */
 static int prepare(const char *url, const char *account, apr_pool_t *p)
 {
     pay_store_options_t options = pay_store_options_default;

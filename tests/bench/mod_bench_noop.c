@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The peer that does nothing: reads the request as any handler does, and answers the bytes of the
- * file that BenchNoopAnswer names, with the status of BenchNoopStatus. What it costs is what httpd
- * itself costs.
+ * The peer that does nothing: reads the request like any handler, and answers with the bytes of the
+ * file that BenchNoopAnswer names, with the status of BenchNoopStatus. Its cost is that of httpd
+ * itself.
  */
 
 #include <httpd.h>

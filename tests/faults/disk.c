@@ -123,7 +123,7 @@ int disk_is_sync_end(const disk_t *disk, size_t i)
            || disk->records[i].head.kind == RECORD_WRITE_END;
 }
 
-/* The place of the record before `at` that this end belongs to. */
+/* Returns the position of the record before `at` that this end belongs to. */
 static size_t begin_of(const disk_t *disk, size_t at)
 {
     const record_head_t *end = &disk->records[at].head;
@@ -139,7 +139,7 @@ static size_t begin_of(const disk_t *disk, size_t at)
     disk_die("an end without a beginning", "record");
 }
 
-/* The writes on their way from `from` to `to` are durable, in their order. */
+/* Makes the writes on their way from `from` to `to` durable, in their order. */
 static void settle(disk_t *disk, size_t from, size_t to)
 {
     size_t i, left = 0;
@@ -199,7 +199,7 @@ static size_t pending_end(const disk_t *disk)
     return end;
 }
 
-/* The piece of a write that lies in unit `unit`; 0 when none does. */
+/* Returns the piece of a write in unit `unit`; 0 if there is none. */
 static size_t piece(size_t *from, const record_head_t *head, size_t unit, size_t size)
 {
     const size_t begin = unit * size, end = begin + size;
@@ -209,7 +209,7 @@ static size_t piece(size_t *from, const record_head_t *head, size_t unit, size_t
     return last > *from ? last - *from : 0;
 }
 
-/* Each unit of `size` bytes is found as one of the writes to it left it, or as it was before. */
+/* Each unit of `size` bytes is as one of the writes to it left it, or as it was before. */
 static void cut_units(image_t *out, const disk_t *disk, size_t size)
 {
     const size_t units = pending_end(disk) / size + 1;
@@ -277,6 +277,6 @@ void disk_cut(image_t *out, const disk_t *disk, disk_cut_t how)
         cut_writes(out, disk, how);
     }
     if (disk_random(2)) {
-        image_grow(out, pending_end(disk)); /* the length landed, what belongs there did not */
+        image_grow(out, pending_end(disk)); /* the length was written, the data was not */
     }
 }

@@ -3,8 +3,8 @@
 /*
  * The simulator as an acquirer that leaves a trace: each call is one line of CounterFile before it
  * is decided, written at once, so that it outlives its process. It is not pure: every charge is
- * opened, sent and resolved, and CounterDelay milliseconds lie between the last two. To be loaded
- * after mod_payments.
+ * opened, sent and resolved, and CounterDelay milliseconds lie between the last two. Load it after
+ * mod_payments.
  */
 
 #include <httpd.h>
@@ -33,7 +33,7 @@ static const char *file_name;
 static int file = -1;
 static apr_interval_time_t delay;
 
-/* Whole lines of many processes: each is one write behind all others. */
+/* Whole lines of many processes: each is one write after all others. */
 static apr_status_t count(const char *verb, const char *reference)
 {
     char line[LINE_MAX_LEN];
@@ -128,7 +128,7 @@ static apr_status_t close_file(void *unused)
     return APR_SUCCESS;
 }
 
-/* By the parent, which may write anywhere; the children get it by fork. */
+/* Opened by the parent, which may write anywhere; the children inherit it. */
 static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
 {
     (void)plog;
@@ -157,7 +157,7 @@ static void register_hooks(apr_pool_t *p)
 {
     simulator = ap_lookup_provider(PAYMENTS_ACQUIRER_GROUP, SIMULATOR, PAYMENTS_ACQUIRER_VERSION);
     if (simulator) {
-        counter = *simulator; /* size, ABI and name, and what is not counted */
+        counter = *simulator; /* size, ABI and name, and everything that is not counted */
         counter.flags &= ~(apr_uint32_t)PAYMENTS_PURE;
         counter.charge = counter_charge;
         counter.charge_query = counter_charge_query;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#undef _FORTIFY_SOURCE /* its own open and write stand in the way of these */
+#undef _FORTIFY_SOURCE /* its own open and write conflict with these */
 
 #include "preload.h"
 
@@ -17,7 +17,7 @@
 
 typedef enum kind_t { KIND_OTHER, KIND_DATA, KIND_SYNCED, KIND_CALLS } kind_t;
 
-/* What each descriptor stands for. Inherited by fork as the descriptors are. */
+/* The meaning of each descriptor. Inherited by fork like the descriptors. */
 static atomic_uchar kinds[FILES_MAX];
 
 void preload_die(const char *why)
@@ -60,7 +60,7 @@ static int is_file(int fd)
     return kind_of(fd) == KIND_DATA || kind_of(fd) == KIND_SYNCED;
 }
 
-/* The descriptor that a path of the form /proc/self/fd/N leads to; -1 for other paths. */
+/* Returns the descriptor that a path of the form /proc/self/fd/N leads to; -1 for other paths. */
 static int fd_of_path(const char *path)
 {
     static const char prefix[] = "/proc/self/fd/";

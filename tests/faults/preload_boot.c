@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Preloaded into httpd or paymentsctl: the kernel's boot id is what the file PAYMENTS_BOOT_ID
- * holds, as if the process ran on another machine.
+ * Preloaded into httpd or paymentsctl: the kernel's boot id is the content of the file
+ * PAYMENTS_BOOT_ID, as if the process ran on another machine.
  */
 
 #undef _FORTIFY_SOURCE /* its headers have an open of their own */

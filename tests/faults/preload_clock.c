@@ -31,7 +31,7 @@
 #define USEC_PER_SEC INT64_C(1000000)
 #define USEC_PER_MSEC 1000
 #define NSEC_PER_USEC 1000
-#define SLICE_US (20 * USEC_PER_MSEC) /* of a wait: then the moved clock is looked at again */
+#define SLICE_US (20 * USEC_PER_MSEC) /* of a wait: then the moved clock is read again */
 #define WALL_FROM_US (INT64_C(1000000000) * USEC_PER_SEC) /* no machine has been up for so long */
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -114,7 +114,7 @@ EXPORTED int clock_gettime(clockid_t clock, struct timespec *out)
     long below_us;
     int rc;
 
-    if (!real_clock_gettime) { /* a sanitizer asks before this library is set up */
+    if (!real_clock_gettime) { /* a sanitizer reads it before this library is set up */
         return (int)syscall(SYS_clock_gettime, clock, out);
     }
     rc = real_clock_gettime(clock, out);
@@ -193,7 +193,7 @@ EXPORTED int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 #ifdef __GLIBC__ /* in a line of its own: elsewhere the next one is not even C */
 #if __GLIBC_PREREQ(2, 30)
 
-/* When the next look at the moved clock is due, by the real one: at once when `until` has come. */
+/* Returns when the moved clock must be read again, by the real one: at once if `until` has come. */
 static struct timespec slice_end(clockid_t clock, const struct timespec *until)
 {
     int64_t left_us = us_of(until) - now_us(clock);
@@ -207,7 +207,9 @@ static int has_come(clockid_t clock, const struct timespec *until)
     return us_of(until) <= now_us(clock);
 }
 
-/* Which clock a condition has is its secret: the time tells. It may wake for nothing, and does. */
+/*
+ * The clock of a condition cannot be known: the time shows it. It may wake up spuriously, and does.
+ */
 EXPORTED int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex,
                                     const struct timespec *restrict until)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Preloaded into httpd: a process that ends takes its time, and what another of its threads takes
- * down meanwhile, or what is taken down beside those threads, is noted in the file PAYMENTS_LATE.
+ * Preloaded into httpd: a process that ends takes its time, and any shutdown by another of its
+ * threads meanwhile, or beside those threads, is noted in the file PAYMENTS_LATE.
  */
 
 #include <curl/curl.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define EXPORTED __attribute__((visibility("default")))
-#define EXIT_USEC 500000 /* a watchdog looks ten times a second */
+#define EXIT_USEC 500000 /* a watchdog wakes up ten times a second */
 
 typedef void exit_t(int status);
 typedef CURLMcode cleanup_t(CURLM *multi);
@@ -46,7 +46,7 @@ static void note(const char *line)
     }
 }
 
-/* Behind all that exit() calls. OpenSSL begins nothing any more once it was taken down. */
+/* After everything that exit() calls. OpenSSL begins nothing any more after its shutdown. */
 __attribute__((destructor)) static void look_at_openssl(void)
 {
     init_t *init;

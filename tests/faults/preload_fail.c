@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lets writes and syncs of a store fail while the test says so (fail.h). */
+/* Lets writes and syncs of a store fail while the test requests it (fail.h). */
 #include "fail.h"
 #include "preload.h"
 
@@ -29,7 +29,7 @@ __attribute__((constructor)) static void fail_map(void)
 }
 
 /* The header's pages are written through O_DSYNC, and through the other descriptor only to make the
- * store, or to put the old header back. */
+ * store, or to restore the old header. */
 static int is_restore(off_t offset)
 {
     return offset < 2 * sysconf(_SC_PAGESIZE);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Preloaded into httpd: the process that reads the configuration gets nothing of what
- * PAYMENTS_LACKS names when mod_payments asks for it, as on a system that has run out of it. The
- * words are memory (that processes share), random (numbers), curl (which does not start), names
- * (looked up by libcurl beside other work), processes (of its own) and watchdog (the duties of
- * mod_watchdog's threads, which it does not take). Its children lack what these words name: pools
- * (of nobody's), mutexes (of threads) and rights (to see whose rights they have). All other
- * modules lack nothing.
+ * Preloaded into httpd: the process that reads the configuration gets none of the resources in
+ * PAYMENTS_LACKS if mod_payments requests them, as on a system that has run out of them. The words
+ * are memory (that processes share), random (numbers), curl (which does not start), names (looked
+ * up by libcurl beside other work), processes (of its own) and watchdog (the duties of
+ * mod_watchdog's threads, which it does not accept). Its children lack the resources of these
+ * words: pools (without a parent), mutexes (of threads) and rights (to see whose rights they have).
+ * All other modules lack nothing.
  */
 
 #include <apr_optional.h>
@@ -201,7 +201,7 @@ static apr_status_t no_duty(void)
     return APR_EINVAL;
 }
 
-/* mod_watchdog offers its functions under their names; whoever wants one asks for the name. */
+/* mod_watchdog offers its functions under their names; callers look them up by name. */
 EXPORTED void apr_dynamic_fn_register(const char *name, apr_opt_fn_t *fn)
 {
     offer_t *offer;

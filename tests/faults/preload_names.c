@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Preloaded into httpd or paymentsctl: names resolve as the file PAYMENTS_NAMES says, and no
+ * Preloaded into httpd or paymentsctl: names resolve as in the file PAYMENTS_NAMES, and no
  * connection leaves this machine. A line is a name and its answers, one for each lookup, the last
  * one from there on; an answer is addresses with commas between them: "shop.test 192.0.2.1
- * 127.0.0.1,::1". A connection to an address that is not loopback is refused, and its address
+ * 127.0.0.1,::1". A connection to an address other than loopback is refused, and its address
  * appended to the file PAYMENTS_DIALLED. Other names are left alone.
  */
 
@@ -50,7 +50,10 @@ __attribute__((constructor)) static void prepare(void)
     }
 }
 
-/* The answer to this lookup of `name`, cut out of a copy of its line; NULL: it is another's. */
+/*
+ * Returns the answer to this lookup of `name`, cut out of a copy of its line; NULL: it is another
+ * name's.
+ */
 static char *answer_to(char copy[LINE_MAX_LEN], const char *name)
 {
     const size_t len = name ? strlen(name) : 0;

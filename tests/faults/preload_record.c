@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Records every write and sync of a store in the file that PAYMENTS_RECORD names (record.h). The
- * file must exist; whoever preloads this must be able to open it when the process starts.
+ * file must exist; the process must be able to open it when it starts.
  */
 #include "preload.h"
 #include "record.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Preloaded into processes that write to a store: whoever is the first to commit while the file
+ * Preloaded into processes that write to a store: the first one to commit while the file
  * PAYMENTS_STOP_FILE exists removes it and stops itself (SIGSTOP) in the middle of its write
- * transaction, with LMDB's lock in its hands. Linked with LMDB, so that the real one is found
- * behind it.
+ * transaction, while it holds LMDB's lock. Linked with LMDB, so that the real function is found
+ * after it.
  */
 
 #include <dlfcn.h>

@@ -2,13 +2,13 @@
 /*
  * reopen RECORD BASE DIRECTORY ACCOUNT SEED CUTS LIE
  *
- * Lets the power fail at every sync of a record and at random points, CUTS times at least, and
- * opens what is then found in DIRECTORY as a server would: the store opens, what was answered and
- * what an acquirer was asked for is in it, its tables agree with each other, and it can be charged.
- * Of a disk that lies, only random points are tried. BASE: the image at the record's start, "-" for
- * none; ACCOUNT: of whom the answers tell, "-" for nobody; LIE: none, syncs or all. The last line
- * holds numbers; DIRECTORY/middle.mdb is then what one cut left, and DIRECTORY/last.mdb the image
- * of a disk that lost nothing.
+ * Lets the power fail at every sync of a record and at random points, at least CUTS times, and
+ * opens the result in DIRECTORY as a server would: the store opens, all answers and calls to an
+ * acquirer are in it, its tables agree with each other, and it accepts a charge. For a disk that
+ * lies, only random points are tried. BASE: the image at the record's start, "-" for none; ACCOUNT:
+ * the account of the answers, "-" for none; LIE: none, syncs or all. The last line contains
+ * numbers; DIRECTORY/middle.mdb is then the result of one cut, and DIRECTORY/last.mdb the image of
+ * a disk that lost nothing.
  */
 #include "disk.h"
 
@@ -27,7 +27,7 @@
 
 #define MAP_BYTES ((apr_int64_t)1 << 30)
 #define CHECK_S_MAX 60    /* longest time for one cut: a torn tree may have a loop */
-#define CHARGE_EVERY 4    /* of so many cuts one is charged too */
+#define CHARGE_EVERY 4    /* one of so many cuts is also charged */
 #define FAULTS_TOLD_MAX 5 /* lines of one cut */
 
 static const char *const cut_names[] = {"drop", "keep", "torn", "some", "pages", "sectors"};
@@ -65,8 +65,8 @@ static void image_put(const char *path, const image_t *image)
     }
 }
 
-/* "asked charge REFERENCE", "asked refund-query REFERENCE": no acquirer knows more than the store.
- */
+/* "asked charge REFERENCE", "asked refund-query REFERENCE": no acquirer knows more than the
+ * store. */
 static void call_check(bench_t *bench, const char *text, apr_pool_t *p)
 {
     char noun[16], reference[PAY_REFERENCE_MAX + 1];
@@ -87,7 +87,7 @@ static void call_check(bench_t *bench, const char *text, apr_pool_t *p)
     }
 }
 
-/* "charge REFERENCE STATE MINOR" or "refund REFERENCE STATE MINOR": what a client was told. */
+/* "charge REFERENCE STATE MINOR" or "refund REFERENCE STATE MINOR": the answer to a client. */
 static void answer_check(bench_t *bench, const char *text, apr_pool_t *p)
 {
     char noun[8], reference[PAY_REFERENCE_MAX + 1], state[16];
@@ -115,7 +115,7 @@ static void answer_check(bench_t *bench, const char *text, apr_pool_t *p)
     } else if (minor != told_minor) {
         fault(bench, "has another amount", text);
     } else if (strcmp(state, "pending") != 0 && strcmp(state, found) != 0) {
-        fault(bench, found, text); /* what was told to be pending may be decided since */
+        fault(bench, found, text); /* a reported pending one may be decided since */
     }
 }
 
@@ -153,7 +153,7 @@ static void tables_check(bench_t *bench)
     }
 }
 
-/* The store that was found takes a new charge, and keeps it. */
+/* The opened store takes a new charge, and keeps it. */
 static void charge_check(bench_t *bench)
 {
     static const pay_outcome_t approved = {.kind = PAY_OUTCOME_APPROVED,
@@ -199,7 +199,7 @@ static void log_line(void *baton, pay_log_level_t level, apr_status_t status, co
     bench_t *bench = baton;
 
     (void)status;
-    /* What is left of a power cut is laid into a file of its own here, as a copy is. */
+    /* Writes the result of a power cut to a file of its own here, like a copy. */
     if (level <= PAY_LOG_WARNING && strncmp(text, "PAY00700:", 9) != 0) {
         fault(bench, text, "log");
     }
@@ -247,7 +247,7 @@ static void store_check(bench_t *bench, const image_t *image, int charged)
     }
 }
 
-/* 1 when something is wrong with what a cut leaves behind. */
+/* Returns 1 if there is a fault in the result of a cut. */
 static int cut(bench_t *bench, image_t *image, disk_cut_t how, int number)
 {
     int status;

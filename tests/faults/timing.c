@@ -2,11 +2,11 @@
 /*
  * timing DIRECTORY ROUNDS CONTROL
  *
- * How long encrypted orders take that are refused: in each round one of each kind, in random order,
- * every block a fresh one, opened with a real store and key in DIRECTORY as the server opens them.
- * A line each: the kind's number, nanoseconds of this thread's processor. The first kind takes the
- * padding off CONTROL times more, as if noise were made for those alone that need it: who judges
- * the times must see that. Ends with 1 when an answer differs from the others.
+ * How long the refusal of encrypted orders takes: in each round one of each kind, in random order,
+ * every block a new one, opened with a real store and key in DIRECTORY as the server opens them. A
+ * line each: the kind's number, nanoseconds of this thread's processor. The first kind removes the
+ * padding CONTROL times more, as if noise were made only for those that need it: a judge of the
+ * times must see that. Ends with 1 if an answer differs from the others.
  */
 #include "base/crypto/keyring.h"
 #include "base/crypto/rsa.h"
@@ -26,7 +26,7 @@
 
 #define ROUNDS_MAX 100000
 #define CONTROL_MAX 100
-#define WARM_UP 20 /* rounds that are not told */
+#define WARM_UP 20 /* rounds that are not printed */
 #define TEXT_LEN 300
 
 typedef enum kind_t {
@@ -34,7 +34,7 @@ typedef enum kind_t {
     KIND_SHORT,   /* the padding ends too early */
     KIND_NO_END,  /* it does not end at all */
     KIND_NUMBER,  /* not below the modulus */
-    KIND_NO_JSON, /* all right, but not what is in it */
+    KIND_NO_JSON, /* valid padding, invalid content */
     KIND_LENGTH,  /* a digit less than a block has */
     KIND_COUNT
 } kind_t;
@@ -44,7 +44,7 @@ typedef struct timing_t {
     pay_scope_t scope;
     EVP_PKEY *key;
     int control;
-    const char *first; /* answer: all must be like it */
+    const char *first; /* answer: all must be the same */
     apr_pool_t *pool;
 } timing_t;
 
@@ -71,7 +71,7 @@ static void prepare(timing_t *timing, const char *directory)
     options.create = 1;
     options.map_bytes = (apr_int64_t)1 << 28;
     options.reserve_bytes = 0;
-    options.commit_wait = apr_time_from_sec(30); /* a slow machine is no reason to refuse */
+    options.commit_wait = apr_time_from_sec(30); /* a slow machine is no reason to fail */
     need(pay_store_open(&timing->service.store, url, &options, timing->pool) == APR_SUCCESS,
          "no store");
     rv = pay_store_account_create(&account, timing->service.store, "shop",
@@ -89,7 +89,7 @@ static void prepare(timing_t *timing, const char *directory)
     need(timing->key != NULL, "no public key");
 }
 
-/* A block of the kind, with random padding and text. */
+/* Makes a block of the kind, with random padding and text. */
 static const char *data_make(const timing_t *timing, kind_t kind, apr_pool_t *p)
 {
     unsigned char encoded[PAY_RSA_LEN], block[PAY_RSA_LEN];

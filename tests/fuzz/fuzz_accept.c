@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
-/* The source itself: it lies on httpd's floor and is in no library, but needs nothing of httpd. */
+/* The source itself: it is on httpd's floor and in no library, but needs nothing of httpd. */
 #include "httpd/call/accept.c"
 
 /* The header Accept; the same text is tried as a Content-Type. */
@@ -41,7 +41,7 @@ static void check_choice(const char *accept, apr_pool_t *p)
     if (strchr(accept, '"') || !accept[strspn(accept, " \t")]) {
         return;
     }
-    /* What else is accepted, how often and in which order, changes nothing. */
+    /* Other accepted elements, their number and their order change nothing. */
     CHECK(pay_accept_choose(apr_pstrcat(p, accept, ",", accept, NULL)) == chosen);
     CHECK(pay_accept_choose(apr_pstrcat(p, accept, ", image/png;q=0.9", NULL)) == chosen);
     CHECK(pay_accept_choose(apr_pstrcat(p, "text/html,", accept, NULL)) == chosen);

@@ -36,7 +36,7 @@ static void check_header(const char *value, apr_pool_t *p)
         again = pay_api_key_from_header(apr_pstrcat(p, forms[i], key, " ", NULL), p);
         CHECK(again && !strcmp(again, key));
     }
-    /* Two keys are none. */
+    /* Two keys count as none. */
     CHECK(!pay_api_key_from_header(apr_pstrcat(p, key, " ", key, NULL), p));
     CHECK(!pay_api_key_from_header(apr_pstrcat(p, key, ",", key, NULL), p));
 }

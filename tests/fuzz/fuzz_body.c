@@ -99,7 +99,7 @@ static const char *record_text(const pay_refund_t *refund, apr_pool_t *p)
     return w->text;
 }
 
-/* A record that was taken is written as one that is taken, and is written the same again. */
+/* A record that was accepted is written in an acceptable form, and is written the same again. */
 static void check_record(const pay_json_t *json, pay_mode_t mode, apr_pool_t *p)
 {
     pay_refund_t *refund, *back;

@@ -6,7 +6,10 @@
 
 /* A form's body; its values are written into a page as well. */
 
-/* The form that a browser would send of the fields: all but letters and digits is encoded. */
+/*
+ * The form that a browser would send for the fields: everything except letters and digits is
+ * encoded.
+ */
 static char *form_of(const pay_fields_t *fields, apr_pool_t *p)
 {
     const char *part[2], *at;
@@ -26,7 +29,7 @@ static char *form_of(const pay_fields_t *fields, apr_pool_t *p)
     return out;
 }
 
-/* Text never becomes markup, and nothing of it is lost but control characters. */
+/* Text never becomes markup, and nothing of it is lost except control characters. */
 static void check_html(const char *text, apr_pool_t *p)
 {
     pay_html_t *html = pay_html_make(1, p);

@@ -92,7 +92,7 @@ static void check_store(apr_pool_t *p)
     CHECK(faults == 0);
 }
 
-/* What is known is skipped: the same file again, and the list of all that is there. */
+/* Known records are skipped: the same file again, and the list of everything that is there. */
 static void check_again(apr_uint64_t records, apr_size_t listed, const char *list, apr_pool_t *p)
 {
     pay_import_result_t result;

@@ -39,7 +39,7 @@ static int is_printable(const char *text)
     return 1;
 }
 
-/* CR and LF only as pairs: what no value brought. */
+/* CR and LF only as pairs: no value inserts any. */
 static void check_lines(const char *text, const char *source)
 {
     apr_size_t lines = 0, ends = 0;
@@ -78,17 +78,17 @@ static void check_template(const char *source, const pay_template_value_t *value
 
     for (form = PAY_TEMPLATE_TEXT; form <= PAY_TEMPLATE_HTML; form++) {
         out = expand(source, (pay_template_form_t)form, values, p);
-        if (out && pay_text_is_plain(source, "\t\n")) { /* as pay_template_read gives it */
+        if (out && pay_text_is_plain(source, "\t\n")) { /* as pay_template_read returns it */
             CHECK(pay_text_is_plain(out, "\t\r\n"));
             check_lines(out, source);
         }
     }
-    /* A value alone: it brings no markup, and but for markup HTML says what text says. */
+    /* A value alone inserts no markup, and apart from markup the HTML contains the same text. */
     out = expand("{{a}}", PAY_TEMPLATE_HTML, values, p);
     CHECK(!out || !strpbrk(out, "<>\"'\r\n"));
     out = expand("{{a}}", PAY_TEMPLATE_TEXT, values, p);
     CHECK(!out || (pay_text_is_plain(out, "") && strlen(out) <= strlen(values[0].value)));
-    /* A section is there when its value is not empty. */
+    /* A section is kept if its value is not empty. */
     out = expand("{{#a}}x{{/a}}", PAY_TEMPLATE_TEXT, values, p);
     CHECK(out && (*out == 'x') == (values[0].value[0] != '\0'));
 }

@@ -4,7 +4,7 @@
 #include <apr_file_io.h>
 
 /*
- * Runs the target over the files named, over those in the directories named, or over standard
+ * Runs the target over the named files, over those in the named directories, or over standard
  * input. Each name is printed before its file is run: the last one is the one that failed.
  */
 

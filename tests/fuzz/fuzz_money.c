@@ -11,7 +11,7 @@
 
 static const double powers[] = {1, 10, 100, 1000, 10000};
 
-/* What is written reads as the same amount, with all of the currency's decimals. */
+/* Written text reads as the same amount, with all of the currency's decimals. */
 static void check_format(const pay_money_t *money)
 {
     char text[PAY_MONEY_TEXT_MAX], again[PAY_MONEY_TEXT_MAX];
@@ -62,7 +62,7 @@ static void check_literal(const char *literal, const char *code, apr_pool_t *p)
     check_amount(&money, literal, p);
 }
 
-/* Any number that a damaged row may hold: digits, a sign and a point, and never too long. */
+/* Any number that a damaged row may contain: digits, a sign and a point, and never too long. */
 static void check_any_number(const char *text, size_t len, const char *currency)
 {
     char out[PAY_MONEY_TEXT_MAX];

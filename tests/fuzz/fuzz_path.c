@@ -8,11 +8,11 @@
 #include "model/refund.h"
 #include "model/text.h"
 
-/* What stands in a request's path: two dates with a slash between them, or a reference. */
+/* The variable part of a request's path: two dates with a slash between them, or a reference. */
 
 #define DAYS_MAX 366
 
-/* Ahead, behind, with summer time, with a day that was skipped, with a midnight that was. */
+/* Ahead, behind, with summer time, with a skipped day, with a skipped midnight. */
 static const char *const zone_names[] = {"UTC",          "Africa/Lagos", "America/New_York",
                                          "Asia/Kolkata", "Pacific/Apia", "America/Sao_Paulo"};
 #define ZONES (sizeof(zone_names) / sizeof(zone_names[0]))
@@ -59,7 +59,7 @@ static void check_days(const pay_time_range_t *range, const char *start, const c
     }
 }
 
-/* An instant that is written reads as the same one, to the millisecond. */
+/* A written instant reads as the same one, to the millisecond. */
 static void check_instant(const char *text)
 {
     char written[PAY_TIME_TEXT_LEN + 1], again[PAY_TIME_TEXT_LEN + 1];
@@ -88,7 +88,7 @@ static void check_range(const char *start, const char *end, const pay_timezone_t
         CHECK(bounded && range.from == 0 && range.to == 0);
         return;
     }
-    CHECK(range.from <= range.to + 1); /* a day that the zone has not has no length */
+    CHECK(range.from <= range.to + 1); /* a day that the zone lacks has no length */
     check_days(&range, start, end, zone);
     if (bounded) {
         check_problem(bounded);

@@ -72,7 +72,7 @@ static int same(const MDB_val *one, const MDB_val *other)
     return one->mv_size == other->mv_size && !memcmp(one->mv_data, other->mv_data, one->mv_size);
 }
 
-/* 1 when a row has as many fields as it is written with now: then it must be the same bytes. */
+/* Returns 1 if a row has as many fields as are written now: then it must be the same bytes. */
 static int is_whole(const MDB_val *row, const MDB_val *written)
 {
     return ((const unsigned char *)row->mv_data)[1] == ((const unsigned char *)written->mv_data)[1];
@@ -103,8 +103,8 @@ static void check_sample(const MDB_val *row, apr_pool_t *p)
 }
 
 /*
- * A charge is written with as few fields as tell all there is, so one that has more of them may be
- * written shorter: then nothing is lost of those behind.
+ * A charge is written with as few fields as contain all of it, so one with more may be written
+ * shorter: then none of the last fields is lost.
  */
 static void check_charge_kept(const pay_charge_t *charge, const pay_charge_t *again)
 {
@@ -200,7 +200,10 @@ static void check_refund(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
     }
 }
 
-/* What `table` holds at the key after a row was written, in a transaction that is not committed. */
+/*
+ * The content of `table` at the key after a row was written, in a transaction that is not
+ * committed.
+ */
 static void check_written(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key,
                           const MDB_val *row)
 {
@@ -228,7 +231,7 @@ static void check_endpoint(const MDB_val *key, const MDB_val *row, apr_pool_t *p
     mdb_txn_abort(txn.mdb);
 }
 
-/* An event that decodes is written as it was, and can be told of. */
+/* An event that decodes is written as it was, and can be reported. */
 static void check_event(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 {
     pay_event_t *event, place;
@@ -253,7 +256,9 @@ static void check_event(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 
 /* ---- the store over the row */
 
-/* What an operation may answer; a row that does not decode only where the check found a fault. */
+/*
+ * The allowed results of an operation; a row that does not decode only if the check found a fault.
+ */
 static void allow(apr_status_t rv, apr_size_t faults)
 {
     CHECK(rv == APR_SUCCESS || rv == APR_NOTFOUND || (rv == PAY_STORE_ECORRUPT && faults > 0));
@@ -412,7 +417,7 @@ static int budget(void *baton, const pay_endpoint_t *endpoint, int taken)
     return ROWS_MAX;
 }
 
-/* Whatever these answer, nothing ends the process, and each take comes to an end. */
+/* Any result is allowed, but nothing may end the process, and each take comes to an end. */
 static void write_events(apr_pool_t *p)
 {
     const pay_event_t place = {.endpoint = PAY_ENDPOINT_WEBHOOK, .charge_seq = 1, .sequence = 1};
@@ -439,7 +444,7 @@ static void write_events(apr_pool_t *p)
     (void)pay_store_event_drop(&event, fuzz_store.store, &fuzz_store.scope, &place, p);
 }
 
-/* Whatever these answer, nothing ends the process. */
+/* Any result is allowed, but nothing may end the process. */
 static void write_live(apr_pool_t *p)
 {
     const pay_outcome_t approved = {
@@ -475,7 +480,7 @@ static void write_live(apr_pool_t *p)
     fuzz_live_ask(p);
 }
 
-/* Whatever these answer, nothing ends the process. */
+/* Any result is allowed, but nothing may end the process. */
 static void write_money(apr_pool_t *p)
 {
     const pay_outcome_t outcome = {.kind = PAY_OUTCOME_APPROVED,
@@ -511,7 +516,7 @@ static void hear(void *baton, const char *text)
     ++*(apr_size_t *)baton;
 }
 
-/* 0 when LMDB does not take such a key. */
+/* Returns 0 if LMDB does not accept such a key. */
 static int plant(pay_table_t table, const MDB_val *key, const MDB_val *row)
 {
     MDB_val at = *key, val = *row;

@@ -10,9 +10,9 @@
 #include "store/payment/charge.h"
 
 /*
- * What an upstream of the relay answers: a letter for the call, the status in three digits,
- * Retry-After up to the end of the line, the body behind it. This file stands in for
- * acquirer/relay/exchange.c: there is no network, and each request is answered so.
+ * An answer of the relay's upstream: a letter for the call, the status in three digits, Retry-After
+ * up to the end of the line, then the body. This file replaces acquirer/relay/exchange.c: there is
+ * no network, and each request is answered so.
  */
 
 #define HEAD_LEN 4 /* letter and status */
@@ -30,7 +30,7 @@ static const pay_acquirer_t acquirer = {.connector = &pay_acquirer_relay,
                                         .context = &relay,
                                         .name = "relay@up.example",
                                         .timeout = APR_USEC_PER_SEC};
-static pay_relay_reply_t reply; /* of the input at work */
+static pay_relay_reply_t reply; /* of the current input */
 
 /* ---- in place of acquirer/relay/exchange.c */
 
@@ -50,7 +50,7 @@ pay_relay_call_t pay_relay_call_begin(pay_relay_t *called, payments_times_t *tim
     return call;
 }
 
-/* It goes into the log, so nothing of the answer may be in it but what is one line. */
+/* It goes into the log, so it may contain nothing of the answer except one line. */
 void pay_relay_tell(pay_relay_t *telling, const char *sentence)
 {
     CHECK(telling == &relay);
@@ -152,7 +152,7 @@ static int is_text(const pay_json_t *json, const char *name, const char *want)
     return text && !strcmp(text, want);
 }
 
-/* 1 when the raw text may hold the word: as it is, or written with escapes. */
+/* Returns 1 if the raw text may contain the word: as it is, or written with escapes. */
 static int may_hold(const char *word)
 {
     return memchr(reply.text, '\\', reply.len) || strstr(reply.text, word);
@@ -172,7 +172,7 @@ static int is_our_money(const pay_json_t *json)
            && money.amount_minor == AMOUNT_MINOR;
 }
 
-/* 1: an envelope with our charge in this state. */
+/* Returns 1 for an envelope with our charge in this state. */
 static int is_our_charge(const char *state, apr_pool_t *p)
 {
     const pay_json_t *body = body_of(p);
@@ -191,14 +191,14 @@ static int is_our_charge(const char *state, apr_pool_t *p)
     return told && !strcmp(told, state);
 }
 
-/* 1: the record of our refund in this state. */
+/* Returns 1 for the record of our refund in this state. */
 static int is_our_refund(const pay_json_t *json, const char *state)
 {
     return json && is_our_money(json) && is_text(json, "status", state)
            && is_text(json, "transactionReference", REFERENCE) && !is_text(json, "domain", "test");
 }
 
-/* 1: an error in the API's own envelope. */
+/* Returns 1 for an error in the API's own envelope. */
 static int is_refusal(apr_pool_t *p)
 {
     const pay_json_t *body = body_of(p);
@@ -222,7 +222,7 @@ static void check_trouble(payments_trouble_t trouble, apr_interval_time_t retry_
 static void check_answer(const payments_answer_t *answer, apr_status_t rv)
 {
     check_trouble(answer->trouble, answer->retry_after);
-    CHECK(rv != PAYMENTS_NOT_SENT); /* it was, and answered */
+    CHECK(rv != PAYMENTS_NOT_SENT); /* it was sent, and answered */
     if (rv != APR_SUCCESS || answer->trouble != PAYMENTS_NO_TROUBLE) {
         CHECK(answer->verdict == PAYMENTS_UNKNOWN);
     }
@@ -230,7 +230,7 @@ static void check_answer(const payments_answer_t *answer, apr_status_t rv)
     CHECK(answer->verdict != PAYMENTS_DIFFERENT || reply.status == 200 || reply.status == 202);
 }
 
-/* What goes on from here is plain text, and says no more than the connector did. */
+/* The text from here on is plain, and contains no more than the connector reported. */
 static void check_outcome(const pay_outcome_t *outcome, const pay_acquirer_news_t *news,
                           const payments_answer_t *answer)
 {
@@ -255,7 +255,7 @@ static void check_outcome(const pay_outcome_t *outcome, const pay_acquirer_news_
 
 /* ---- charges */
 
-/* A decided charge fits in the room kept for it, and is told in JSON that can be read. */
+/* A decided charge fits in the room reserved for it, and is written as JSON that can be read. */
 static void check_stored(const pay_outcome_t *outcome, apr_pool_t *p)
 {
     pay_charge_t charge = charge_asked();
@@ -309,7 +309,7 @@ static void check_charge(int query, apr_pool_t *p)
 
 /* ---- refunds */
 
-/* By a list, which is read by itself only as far as our tag is in it or not. */
+/* By a list, of which it is only read whether it contains our tag. */
 static void check_listed(const payments_answer_t *answer)
 {
     if (answer->verdict == PAYMENTS_ABSENT) {
@@ -375,7 +375,7 @@ typedef struct seen_t {
     apr_pool_t *pool;
 } seen_t;
 
-/* A record, and what the history keeps of it. */
+/* A record, and the part of it that the history keeps. */
 static apr_status_t hear(void *baton, const payments_record_t *record)
 {
     const pay_scope_t scope = {1, PAY_LIVE};
@@ -452,7 +452,7 @@ static apr_time_t fuzz_clock(void)
     return FUZZ_NOW;
 }
 
-/* 0: it has not the form. */
+/* 0: it has another form. */
 static int reply_read(const uint8_t *data, size_t size)
 {
     const uint8_t *end = size ? memchr(data, '\n', size) : NULL;

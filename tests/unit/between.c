@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 
-/* Each of these stands before the library's own of that name. */
+/* Each of these precedes the library's own function of that name. */
 #define EXPORTED __attribute__((visibility("default")))
 
 between_t between;

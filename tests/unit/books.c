@@ -22,7 +22,7 @@ static apr_status_t books_list(void *context, apr_time_t from, apr_time_t to,
         return books->status;
     }
     for (i = 0; i < books->count; i++) {
-        /* A time that is not told is in every range. */
+        /* A time that is not reported is in every range. */
         if (books->records[i].created_at == 0
             || (books->records[i].created_at >= from && books->records[i].created_at <= to)) {
             record = books->records[i];

@@ -73,7 +73,7 @@ START_TEST(test_charge_told)
 }
 END_TEST
 
-/* What its own books have given back is known, too, where no refund here says so. */
+/* Refunds in its own books count, too, if no refund here does. */
 START_TEST(test_refunded_told)
 {
     pay_charge_t charge = charge_of(PAY_LIVE);
@@ -89,7 +89,7 @@ START_TEST(test_refunded_told)
         pay_acquirer_refund_query(&out, &news, &script_acquirer, &refund, &charge, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(told_charge.refunded_minor, 5);
-    ck_assert_int_eq(told_charge.refunds_pending_minor, 3); /* but for the one asked about */
+    ck_assert_int_eq(told_charge.refunds_pending_minor, 3); /* except for the one in question */
 }
 END_TEST
 
@@ -111,7 +111,7 @@ START_TEST(test_refund_told)
     ck_assert_str_eq(told_refund.amount, "0.005");
     ck_assert_str_eq(told_refund.merchant_note, "");
     ck_assert_str_eq(told_refund.customer_note, "sorry");
-    /* The refund of a late approval is of all of it, under the charge's tag. */
+    /* The refund of a late approval is of the whole amount, under the charge's tag. */
     ck_assert_int_eq(pay_acquirer_late_refund(&out, &news, &script_acquirer, &charge, unit_pool),
                      APR_SUCCESS);
     ck_assert_str_eq(told_refund.tag, "late-tag");
@@ -161,7 +161,7 @@ START_TEST(test_answer)
     ck_assert_str_eq(out.authorization_code, "");
     ck_assert_str_eq(out.acquirer_reference, "");
     ck_assert_int_eq(out.held, answers[_i].different ? PAY_HELD_DIFFERENT : PAY_NOT_HELD);
-    /* Of what was sent just now, "there is none such" says nothing. */
+    /* For a request sent just now, a report of absence means nothing. */
     ck_assert_int_eq(pay_acquirer_charge(&out, &news, &script_acquirer, &charge, unit_pool),
                      answers[_i].status);
     ck_assert_msg(!news.absent, "%s", name);
@@ -172,7 +172,7 @@ START_TEST(test_answer)
 }
 END_TEST
 
-/* What comes with a verdict counts with it alone, and what is no card's digits is left out. */
+/* The values of a verdict count with it alone, and digits that are not a card's are left out. */
 START_TEST(test_details)
 {
     static const pay_card_t card = {"41x111", "1111", "Visa", "", ""};
@@ -209,14 +209,14 @@ START_TEST(test_details)
     ck_assert_str_eq(out.acquirer_reference, "up-1"); /* a refund's name is known before its end */
     ck_assert_ptr_null(out.card);
     ck_assert_int_eq(news.retry_after, 0);
-    script.verdict = PAYMENTS_DIFFERENT; /* the name is that of something else */
+    script.verdict = PAYMENTS_DIFFERENT; /* the name belongs to another payment */
     ck_assert_int_eq(pay_acquirer_charge(&out, &news, &script_acquirer, &charge, unit_pool),
                      APR_SUCCESS);
     ck_assert_str_eq(out.acquirer_reference, "");
 }
 END_TEST
 
-/* A connector's text is anybody's: what is stored and shown of it is one line of plain text. */
+/* A connector's text has any origin: it is stored and shown as one line of plain text. */
 static const struct {
     const char *name, *text, *want;
     int may_name; /* 1: a refund can be looked for by it */

@@ -12,7 +12,7 @@
 #define TEST_KEY "pay_testsk_abcdefghijklmnopqrstuvwx"
 #define PUBLIC_KEY "nc_livepk_abcdefghijklmnopqrstuvwx"
 
-/* The key's place is in `given` before the key itself is: "file:..." where httpd reads it later. */
+/* The key's place is in `given` before the key itself: "file:..." where httpd reads it later. */
 static payments_settings_t *settings(const char *url, const char *name, const char *value)
 {
     payments_settings_t *out = apr_pcalloc(unit_pool, sizeof(*out));
@@ -37,7 +37,7 @@ static const struct {
     const char *name;
     const char *url;
     const char *parameter, *value; /* no value: the parameter is missing */
-    const char *fault;             /* a part of it; NULL: it is well */
+    const char *fault;             /* a part of it; NULL: valid */
 } check_rows[] = {
     {"a host", "https://api.example.com", NULL, NULL, NULL},
     {"a port and a path", "https://api.example.com:8443/pay/", NULL, NULL, NULL},
@@ -138,7 +138,7 @@ START_TEST(test_open_checks)
 }
 END_TEST
 
-/* Told at the start, not by each charge: the file is there, and this process may read it. */
+/* Logged at the start, not by each charge: the file exists, and this process may read it. */
 START_TEST(test_certificates)
 {
     const char *dir = unit_dir(), *path = apr_pstrcat(unit_pool, dir, "/ca.pem", NULL);

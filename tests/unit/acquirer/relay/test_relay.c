@@ -10,7 +10,7 @@
     "{\"reference\":\"" a "\",\"transactionReference\":\"" b "\",\"paymentStatus\":\"" state       \
     "\",\"amount\":10.50,\"currency\":\"NGN\",\"domain\":\"test\",\"createdAt\":\"" WHEN "\"}"
 #define WITHOUT(member)                                                                            \
-    "{\"paymentStatus\":\"successful\",\"x\":1" member "}" /* and what is left of the four */
+    "{\"paymentStatus\":\"successful\",\"x\":1" member "}" /* and the rest of the four */
 #define M_REF ",\"reference\":\"" REF "\""
 #define M_AMOUNT ",\"amount\":10.50"
 #define M_CURRENCY ",\"currency\":\"NGN\""
@@ -23,7 +23,7 @@ typedef struct row_t {
     const char *name;
     int status;
     const char *body;
-    const char *want; /* as upstream_said has it */
+    const char *want; /* as upstream_said returns it */
 } row_t;
 
 static const row_t charge_rows[] = {
@@ -143,7 +143,7 @@ START_TEST(test_charges)
 }
 END_TEST
 
-/* What is sent, to the byte, and what an approval tells. */
+/* The exact bytes of a request, and the content of an approval. */
 START_TEST(test_charge_told)
 {
     static const char card[] =
@@ -187,7 +187,7 @@ START_TEST(test_charge_told)
 }
 END_TEST
 
-/* Names that the shop did not give are not sent. */
+/* Names that the shop did not send are not passed on. */
 static const struct {
     const char *first, *last;
     const char *want;
@@ -244,7 +244,7 @@ START_TEST(test_decline_told)
 }
 END_TEST
 
-/* An approval that is marked as an earlier one is followed by the question what became of it. */
+/* An approval that is marked as an earlier one is followed by a query of the outcome. */
 #define OLDER "2027-01-15T07:00:00.000Z" /* long before the charge was opened here */
 #define THEN(state, more) YES(CHARGE(state, REF, "10.50", "NGN", "test", OLDER, more))
 
@@ -252,7 +252,7 @@ static const struct {
     const char *name;
     const char *header;
     const char *charged;
-    int status; /* of the answer to the question; 0: none is asked */
+    int status; /* of the answer to the query; 0: no query */
     const char *asked;
     const char *want;
     apr_int64_t refunded;
@@ -444,7 +444,7 @@ static const struct {
     int status;
     const char *body;
     const char *want; /* NULL: no page */
-    int opens_none;   /* by its own word, which is no failure of its own */
+    int opens_none;   /* by its own report, which is not a failure of the call */
 } page_rows[] = {
     {"a page", 200, YES(PAGE(REF, "\"https://pay.example/p/1?a=b#/c\"")),
      "https://pay.example/p/1?a=b#/c", 0},

@@ -84,7 +84,7 @@ START_TEST(test_kept)
 }
 END_TEST
 
-/* One that was not used for long enough is not used again, though it is there still. */
+/* A connection that was idle for too long is not used again, although it is still open. */
 START_TEST(test_idle)
 {
     pay_relay_t *relay = (upstream_start(), upstream_open());
@@ -101,7 +101,7 @@ START_TEST(test_idle)
 }
 END_TEST
 
-/* An upstream that does what it is asked and closes without a word: it is asked once. */
+/* An upstream that executes the request and closes without an answer: the request is sent once. */
 START_TEST(test_sent_once)
 {
     static const char *const ends[] = {"close", "cut"};
@@ -113,7 +113,7 @@ START_TEST(test_sent_once)
             upstream_clear();
             kept = i / 2;
             if (kept) {
-                /* Then it goes over a connection that was used before. */
+                /* Then it goes over a reused connection. */
                 upstream_answer(200, slots[slot].body);
                 check("kept", context, slot, LONG, slots[slot].want);
             }
@@ -125,7 +125,9 @@ START_TEST(test_sent_once)
 }
 END_TEST
 
-/* Until the upstream has closed so many connections: its notices are there, it is this machine. */
+/*
+ * Until the upstream has closed so many connections: the notices have arrived, it is this machine.
+ */
 static void wait_for_ends(int count)
 {
     apr_int64_t until_ms = pay_time_boot_ms() + PATIENCE_MS;
@@ -136,7 +138,7 @@ static void wait_for_ends(int count)
     }
 }
 
-/* A connection that the upstream closed while it was not used harms nobody. */
+/* An idle connection that the upstream closed does no harm. */
 START_TEST(test_closed_meanwhile)
 {
     void *context = (upstream_start(), upstream_open());
@@ -216,7 +218,7 @@ static void wait_for_requests(int count)
     }
 }
 
-/* Calls at once have a connection each; so many are kept, one more is not. */
+/* Concurrent calls have a connection each; so many are kept, one more is not. */
 START_TEST(test_kept_max)
 {
     const int count = PAY_RELAY_KEPT_MAX + 1;
@@ -241,7 +243,7 @@ START_TEST(test_kept_max)
 }
 END_TEST
 
-/* The process ends while calls are stuck: they return at once, and no others are begun. */
+/* The process ends while calls are stuck: they return at once, and no others begin. */
 START_TEST(test_stop)
 {
     void *context = (upstream_start(), upstream_open());
@@ -284,7 +286,7 @@ START_TEST(test_time_out)
             ck_assert_int_eq(upstream_requests(), 2);
         }
     }
-    /* What is left of no time is nothing: not a byte is sent. */
+    /* No time left: not a byte is sent. */
     check("no time", context, CHARGE, 0, "unknown not sent");
     ck_assert_int_eq(upstream_requests(), 2);
 }
@@ -292,7 +294,7 @@ END_TEST
 
 static const struct {
     const char *name;
-    int url; /* 0: nobody listens; 1: no such name; else the upstream's */
+    int url; /* 0: no listener; 1: no such name; else the upstream's */
     int ca;  /* 0: the system's certificates */
 } unsent_rows[] = {
     {"nobody listens", 0, 1},
@@ -323,7 +325,7 @@ START_TEST(test_not_sent)
 }
 END_TEST
 
-/* A body without a length ends with its connection: only what is in it tells that it is whole. */
+/* A body without a length ends with its connection: only its content shows that it is complete. */
 START_TEST(test_cut_body)
 {
     const char *body = slots[_i].body;
@@ -360,7 +362,7 @@ START_TEST(test_cut)
 }
 END_TEST
 
-/* The longest answer there may be, and one byte more. */
+/* The longest allowed answer, and one byte more. */
 START_TEST(test_longest)
 {
     void *context = (upstream_start(), upstream_open());
@@ -393,7 +395,9 @@ static void sink(void *baton, pay_log_level_t level, apr_status_t status, const 
     }
 }
 
-/* The same trouble is told once, another one at once; no line holds anything of the exchange. */
+/*
+ * The same trouble is logged once, another one at once; no line contains anything of the exchange.
+ */
 START_TEST(test_log)
 {
     void *context = (upstream_start(), upstream_open());

@@ -12,7 +12,7 @@
 #define PLAIN(reference, created)                                                                  \
     REFUND(reference, "processed", "2.50", "NGN", "null", REF, created)
 
-/* What was told, one after the other. */
+/* The passed records, one after the other. */
 typedef struct told_t {
     const char *text;
     int count;
@@ -108,8 +108,7 @@ static const char *plain(const char *reference, const char *created)
                        created, "\"}", NULL);
 }
 
-/* Both ends are in the range, as the upstream's clock may have them; what lies beyond is not told.
- */
+/* Both ends are in the range, by any clock of the upstream; records outside are not passed. */
 START_TEST(test_range)
 {
     void *context = (upstream_start(), upstream_open());
@@ -129,7 +128,7 @@ START_TEST(test_range)
 }
 END_TEST
 
-/* Two windows share a day; a refund of that day is told once. */
+/* Two windows share a day; a refund of that day is passed once. */
 START_TEST(test_windows)
 {
     void *context = (upstream_start(), upstream_open());
@@ -227,7 +226,7 @@ static const struct {
     {"a charge of another type", GOOD_WITH(",\"transactionReference\":{}"), 0},
 };
 
-/* One record that lacks what it needs fails the whole list, wherever it stands. */
+/* One record that lacks something essential fails the whole list, at any position. */
 START_TEST(test_records)
 {
     void *context = (upstream_start(), upstream_open());
@@ -253,7 +252,7 @@ static const struct {
     const char *name;
     int status;
     const char *body;
-    const char *said; /* in the log; NULL: nothing, for who pays is told why */
+    const char *said; /* in the log; NULL: nothing, because the payer learns the reason */
 } fault_rows[] = {
     {"cut", 200, "[" PLAIN("re_1", WHEN), NO_LIST},
     {"HTML", 200, "<html></html>", NO_LIST},
@@ -293,7 +292,7 @@ START_TEST(test_faults)
 }
 END_TEST
 
-/* Who is told may end it. */
+/* The receiver may end it. */
 START_TEST(test_ended)
 {
     void *context = (upstream_start(), upstream_open());

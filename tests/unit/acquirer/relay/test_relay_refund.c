@@ -13,7 +13,7 @@
 #define OTHER_NOTE "\"late [payments:other0other1other2other3]\""
 #define LISTED(state) "[" REFUNDED(state) "]"
 #define UNTAGGED REFUND("re_3", "processed", "2.50", "NGN", "null", REF, WHEN)
-/* Its charge, of which so much was given back. */
+/* Its charge, with this refunded amount. */
 #define CHARGE_WITH(refunded, pending, updated)                                                    \
     ENVELOPE("true", "m",                                                                          \
              CHARGE("successful", REF, "10.50", "NGN", "test", WHEN,                               \
@@ -26,8 +26,8 @@ typedef struct row_t {
     const char *name;
     int status;
     const char *body;
-    const char *want;      /* as upstream_said has it */
-    const char *reference; /* the upstream's; NULL: none is told */
+    const char *want;      /* as upstream_said returns it */
+    const char *reference; /* the upstream's; NULL: not reported */
 } row_t;
 
 static const row_t refund_rows[] = {
@@ -125,7 +125,7 @@ START_TEST(test_refunds)
 }
 END_TEST
 
-/* What its list of refunds tells after "too little is left". */
+/* The content of its list of refunds after "too little is left". */
 static const row_t forestalled_rows[] = {
     {"an empty list", 200, "[]", "declined", NULL},
     {"others", 200, "[" BESIDE "]", "declined", NULL},
@@ -141,7 +141,7 @@ static const row_t forestalled_rows[] = {
     {"a list that is cut", 200, "[" REFUNDED("processed"), "unknown error", NULL},
 };
 
-/* A refund that arrived twice is forestalled by itself: it is not told as refused. */
+/* A refund that arrived twice is in its own way: it is not reported as refused. */
 START_TEST(test_forestalled)
 {
     static const char *const codes[] = {"R2", "R3", "R4"};
@@ -165,7 +165,7 @@ START_TEST(test_forestalled)
 }
 END_TEST
 
-/* What could not be found again is not sent. */
+/* A refund that could not be found again is not sent. */
 START_TEST(test_refund_without)
 {
     void *context = (upstream_start(), upstream_open());
@@ -348,7 +348,7 @@ START_TEST(test_tags)
 }
 END_TEST
 
-/* Opened three weeks ago: one window that is not read leaves it unknown, wherever it stands. */
+/* Opened three weeks ago: one window that is not read leaves it unknown, at any position. */
 START_TEST(test_tag_windows)
 {
     static const char *const windows[] = {"2026-12-24/2026-12-30", "2026-12-30/2027-01-05",
@@ -387,7 +387,7 @@ static const struct {
     const char *name, *date; /* the header */
     apr_interval_time_t opened_ahead;
     const char *want;
-    const char *list; /* the last one that is asked for; NULL: its charge is asked for then */
+    const char *list; /* the last one requested; NULL: its charge is queried then */
     int doubted;
 } date_rows[] = {
     {"the same time", UPSTREAM_DATE, 0, "absent", NULL, 0},
@@ -415,7 +415,7 @@ static int is_no_date(const char *header)
     return !*header || strstr(header, "tomorrow") || strstr(header + 1, "Date: ");
 }
 
-/* What it has not is believed by two clocks only, and looked for on the days of its own. */
+/* Absence is believed only if two clocks agree, and the search covers the days of its own. */
 START_TEST(test_dates)
 {
     void *context = (upstream_start(), upstream_open());
@@ -450,7 +450,7 @@ START_TEST(test_dates)
 }
 END_TEST
 
-/* A list of its day finds it while the clocks differ, too. */
+/* A list of its day also finds it while the clocks differ. */
 START_TEST(test_found_by_its_dates)
 {
     void *context = (upstream_start(), upstream_open());
@@ -499,7 +499,9 @@ static const struct {
     {"401", 401, HTML, 0, 0, "unknown credentials"},
 };
 
-/* What its list does not show its charge may: a refund that was made while its clock was wrong. */
+/*
+ * A refund that its list lacks may show in its charge: one that was made while its clock was wrong.
+ */
 START_TEST(test_charge_compared)
 {
     void *context = (upstream_start(), upstream_open());
@@ -527,7 +529,7 @@ static void hear(void *baton, pay_log_level_t level, apr_status_t status, const 
     silent += level == PAY_LOG_WARNING && strstr(text, "PAY00792") != NULL;
 }
 
-/* Why nothing that waits is sent is logged once, and only where the sum is not there at all. */
+/* Why no waiting refund is sent is logged once, and only if the sum is missing altogether. */
 START_TEST(test_no_sums)
 {
     void *context = (upstream_start(), upstream_open());

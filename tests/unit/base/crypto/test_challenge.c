@@ -64,7 +64,7 @@ START_TEST(test_once)
 }
 END_TEST
 
-/* Of one change: another one's is nothing here, wherever it lies. */
+/* Of one change: for any other one the code is worthless, wherever its place is. */
 START_TEST(test_of_one_change)
 {
     pay_challenge_table_t *table = make_table(1);

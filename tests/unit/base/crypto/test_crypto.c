@@ -74,7 +74,7 @@ START_TEST(test_hex)
 }
 END_TEST
 
-/* No bit of the output stands still. */
+/* No bit of the output is constant. */
 START_TEST(test_random)
 {
     unsigned char all_and[RANDOM_LEN], all_or[RANDOM_LEN], bytes[RANDOM_LEN];
@@ -124,7 +124,7 @@ START_TEST(test_random_after_fork)
 }
 END_TEST
 
-/* The bytes that hex digits stand for. */
+/* The bytes that hex digits encode. */
 static unsigned char *bytes_of(apr_size_t *len, const char *hex)
 {
     unsigned char *out = apr_palloc(unit_pool, strlen(hex) / 2 + 1);
@@ -261,7 +261,9 @@ START_TEST(test_gcm_in_place)
 }
 END_TEST
 
-/* Each bit of all four inputs counts, and the length; a text that is not proved is not given. */
+/*
+ * Each bit of all four inputs counts, and the length; a text without a valid tag is not returned.
+ */
 START_TEST(test_gcm_tampered)
 {
     apr_size_t lens[4];
@@ -315,7 +317,7 @@ START_TEST(test_gcm_too_long)
 }
 END_TEST
 
-/* RFC 4648 section 10, and the digits that its examples leave out. */
+/* RFC 4648 section 10, and the digits that its examples omit. */
 static const struct {
     const char *data;
     apr_size_t len;

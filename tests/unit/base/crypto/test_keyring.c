@@ -19,7 +19,7 @@
 #define LINE_LEN 65
 #define MAKERS 4
 #define ROUNDS 25
-#define REGION_MAX (64UL << 20) /* looked at of one region */
+#define REGION_MAX (64UL << 20) /* examined of one region */
 
 static const char *reason;
 static int made;
@@ -94,7 +94,7 @@ START_TEST(test_path)
 }
 END_TEST
 
-/* A file that is made: one line, its owner's alone, the same ever after. */
+/* A new file: one line, readable by its owner alone, never changed. */
 START_TEST(test_make)
 {
     const pay_keyring_t *ring = load(1);
@@ -131,7 +131,7 @@ static const struct {
     const char *name;
     const char *content;
     apr_size_t len;   /* 0: the text's */
-    const char *want; /* NULL: it is taken */
+    const char *want; /* NULL: accepted */
 } content_rows[] = {
     {"a line", HEX_1 "\n", 0, NULL},
     {"without a line feed", HEX_1, 0, NULL},
@@ -151,7 +151,7 @@ static const struct {
     {"NUL at the end", HEX_1 "\n\0", 66, "want 64 hex digits in line 2"},
 };
 
-/* What is taken, and sentences on what is not, which repeat nothing of it. */
+/* Accepted files, and sentences on refused ones, which repeat nothing of them. */
 START_TEST(test_content)
 {
     apr_size_t len = content_rows[_i].len ? content_rows[_i].len : strlen(content_rows[_i].content);
@@ -186,7 +186,7 @@ START_TEST(test_too_long)
 }
 END_TEST
 
-/* The files that nobody else may have had a hand in. */
+/* Files that nobody else may have changed. */
 START_TEST(test_file_refused)
 {
     const char *target = apr_pstrcat(unit_pool, unit_file("master.key"), ".target", NULL);
@@ -218,7 +218,7 @@ START_TEST(test_file_refused)
 }
 END_TEST
 
-/* The form of what is sealed is stored: it does not change. */
+/* The form of sealed texts is stored: it does not change. */
 START_TEST(test_form)
 {
     unsigned char *frame;
@@ -322,7 +322,7 @@ START_TEST(test_rotate)
 }
 END_TEST
 
-/* A key that somebody else has just made and sealed under is not thrown away. */
+/* A key that another process has just made and sealed under is not lost. */
 START_TEST(test_prune_after_another)
 {
     const pay_keyring_t *ring;
@@ -397,7 +397,7 @@ START_TEST(test_make_at_once)
 }
 END_TEST
 
-/* Children use the ring that their parent loaded, also when the file is out of their reach. */
+/* Children use the ring that their parent loaded, even if they cannot read the file. */
 START_TEST(test_fork)
 {
     const pay_keyring_t *ring = load(1);
@@ -418,7 +418,7 @@ START_TEST(test_fork)
 }
 END_TEST
 
-/* Loads and uses a ring without knowing its key, then waits to be looked at. */
+/* Loads and uses a ring without knowing its key, then waits to be examined. */
 static int hold(const char *path, int ready_fd)
 {
     const char *sealed, *text;
@@ -434,7 +434,7 @@ static int hold(const char *path, int ready_fd)
     return 0;
 }
 
-/* How often `needle` lies in the region of the process. */
+/* Counts `needle` in the region of the process. */
 static int count_in(pid_t pid, unsigned long from, unsigned long to, const void *needle, size_t len)
 {
     size_t size = to - from < REGION_MAX ? to - from : REGION_MAX;
@@ -457,8 +457,8 @@ static int count_in(pid_t pid, unsigned long from, unsigned long to, const void 
     return count;
 }
 
-/* Counts the key's bytes and its hex digits in the heap (out[0]) and where no core file takes
- * anything from (out[1]). */
+/* Counts the key's bytes and its hex digits in the heap (out[0]) and in memory that core files omit
+ * (out[1]). */
 static void count_key(int out[2], pid_t pid, const char *hex)
 {
     FILE *smaps = fopen(apr_psprintf(unit_pool, "/proc/%d/smaps", (int)pid), "r");
@@ -493,7 +493,7 @@ static void count_key(int out[2], pid_t pid, const char *hex)
     fclose(smaps);
 }
 
-/* The key lies where no core file takes it from, once, and neither it nor its text in a pool. */
+/* The key is once in memory that core files omit, and neither it nor its text in a pool. */
 START_TEST(test_not_dumped)
 {
     pid_t pid = fixture_fork(hold, unit_file("master.key"));
@@ -532,7 +532,7 @@ START_TEST(test_wiped_with_pool)
 }
 END_TEST
 
-/* Into memory of the caller's, which is one byte too small, just enough, or more than that. */
+/* Into memory of the caller that is one byte too small, just large enough, or larger. */
 START_TEST(test_open_into)
 {
     const pay_keyring_t *ring = load(1);

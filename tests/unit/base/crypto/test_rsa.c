@@ -6,7 +6,7 @@
 #include <openssl/err.h>
 
 /*
- * One pair, and for each block what must come of it, length and SHA-256. OpenSSL 3.5, which rejects
+ * One pair, and for each block the expected result, length and SHA-256. OpenSSL 3.5, which rejects
  * implicitly by itself, gave the same texts for the same blocks (it refuses those from the modulus
  * on), and so did a program of a few lines that was written from the draft alone.
  */
@@ -14,8 +14,8 @@
 static const struct {
     const char *name;
     unsigned char first, second, fill;
-    int zero; /* where the byte is that ends the padding; 0: there is none */
-    int step; /* of the text behind it, from 1 on; 0: zeros */
+    int zero; /* the position of the byte that ends the padding; 0: there is none */
+    int step; /* of the text after it, from 1 on; 0: zeros */
     int want_len;
     const char *want;
 } block_rows[] = {
@@ -35,7 +35,7 @@ static const struct {
      "b9a143b2e19ece8ae9fdd7e8f086aa46d8e2d7beec52154ccc36ddfbe96bbeed"},
     {"padding of 01", 0x00, 0x02, 0x01, 300, 7, 211,
      "b9a143b2e19ece8ae9fdd7e8f086aa46d8e2d7beec52154ccc36ddfbe96bbeed"},
-    /* What is not right comes out as noise. */
+    /* Invalid blocks become noise. */
     {"the first byte is 1", 0x01, 0x02, 0x2b, 11, 7, 97,
      "e120979e40c2cc55ba5144447ca9273864478a06f56ac6fd2608555ff3d20756"},
     {"the first byte is 80", 0x80, 0x02, 0x2b, 11, 7, 330,
@@ -84,7 +84,7 @@ static const struct {
     {"all ones", 372, "dfcce42cc67de18247e41279931f067d2c07389ed6e366c9dc3d5d30616c0a25"},
 };
 
-/* What any block stands for that cannot even be read. */
+/* The result of any block that cannot even be read. */
 #define FILLER_LEN 154
 #define FILLER_WANT "5fa6ad2a0ca4ee867a57399eac47639d11865fd642b314f4a6c65f913ce79cd7"
 
@@ -132,7 +132,7 @@ START_TEST(test_blocks)
 }
 END_TEST
 
-/* The modulus is in the XML form, which is so proved to be the private half's. */
+/* The modulus is in the XML form, which proves that the private key belongs to it. */
 static void modulus_read(unsigned char modulus[PAY_RSA_LEN])
 {
     unsigned char *bytes;
@@ -285,7 +285,7 @@ START_TEST(test_foreign_keys)
         public_pem = other;
     }
     ERR_clear_error();
-    ERR_put_error(ERR_LIB_USER, 0, 1, "", 0); /* somebody else's, who has yet to look */
+    ERR_put_error(ERR_LIB_USER, 0, 1, "", 0); /* another process's, which has not looked yet */
     ck_assert_msg(pay_rsa_decrypt(text, &len, private_pem, block) == APR_EINVAL, "%s",
                   foreign_rows[_i].name);
     ck_assert_uint_eq(len, 0);
@@ -314,7 +314,7 @@ START_TEST(test_another_exponent)
 }
 END_TEST
 
-/* Lengths of noise are spread over all that a text can have. */
+/* Lengths of noise are spread over all possible lengths of a text. */
 START_TEST(test_noise_lengths)
 {
     static const unsigned char key[PAY_SHA256_LEN] = {1, 2, 3};

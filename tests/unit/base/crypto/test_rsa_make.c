@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rsa_fixture.h"
 
-/* Pairs that are made: seconds each. */
+/* New pairs: seconds each. */
 
 static void make(char private_pem[PAY_RSA_PRIVATE_SIZE], const char **public_pem)
 {

@@ -6,15 +6,15 @@
 #include <string.h>
 
 /*
- * Under valgrind all that was decrypted counts as undefined: whatever branches on it, or takes it
- * for an address, is an error. So the run under valgrind proves what the clock can only suggest.
+ * Under valgrind all decrypted data counts as undefined: any branch or address that depends on it
+ * is an error. So the run under valgrind proves what the clock can only suggest.
  */
 #if __has_include(<valgrind/memcheck.h>)
 #include <valgrind/memcheck.h>
 #define HIDE(at, len) (void)VALGRIND_MAKE_MEM_UNDEFINED(at, len)
 #define SHOW(at, len) (void)VALGRIND_MAKE_MEM_DEFINED(at, len)
-/* Whether what was decrypted decides a branch is the same whatever it is: of 256 values the first
- * and the last, and some between. */
+/* Whether decrypted data decides a branch does not depend on its value: the first and the last of
+ * 256 values are tried, and some between. */
 #define STEP (RUNNING_ON_VALGRIND ? 51 : 1)
 #else
 #define HIDE(at, len) (void)0
@@ -22,7 +22,7 @@
 #define STEP 1
 #endif
 
-#define FIRST 10 /* where the byte may be, at the earliest, that ends the padding */
+#define FIRST 10 /* the earliest position of the byte that ends the padding */
 #define LAST (PAY_RSA_LEN - 1)
 
 static const unsigned char key[PAY_SHA256_LEN] = {1, 2, 3};
@@ -46,7 +46,7 @@ static apr_size_t unpad(int refused)
     return len;
 }
 
-/* A text of one byte behind the other; `zero` is where it begins, less 1. */
+/* Texts of each length; `zero` is where it begins, less 1. */
 static void encode(int zero)
 {
     int i;
@@ -164,7 +164,7 @@ START_TEST(test_no_end)
 }
 END_TEST
 
-/* Noise is of key and block alone, and another one for each. */
+/* Noise depends on key and block alone, and differs for each. */
 START_TEST(test_noise_differs)
 {
     unsigned char other_key[PAY_SHA256_LEN] = {1, 2, 4};

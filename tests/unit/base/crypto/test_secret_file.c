@@ -125,8 +125,8 @@ START_TEST(test_read_kind)
 END_TEST
 
 /*
- * Owners of files are root, the reading process and the one that is named. A file is given away by
- * root alone; where the tests run as another user, it is the reader's own.
+ * Owners of files are root, the reading process and the named one. Only root can give a file away;
+ * if the tests run as another user, it is the reader's own.
  */
 START_TEST(test_read_owner)
 {
@@ -167,7 +167,7 @@ START_TEST(test_make)
 }
 END_TEST
 
-/* A link that leads nowhere is somebody's too. */
+/* A dangling link also belongs to somebody. */
 START_TEST(test_make_at_link)
 {
     const char *path = unit_file("link");
@@ -222,14 +222,14 @@ static int make_own(const char *path, int ready_fd)
     if (rv != APR_SUCCESS && !APR_STATUS_IS_EEXIST(rv)) {
         return 2;
     }
-    /* Whoever made it: it is there, and whole. */
+    /* Whichever process made it: it is there, and complete. */
     if (read_file(path) != APR_SUCCESS || atoi(text) <= 0) {
         return 3;
     }
     return rv == APR_SUCCESS ? !!strcmp(text, own) * 4 : !strcmp(text, own) * 5 + 1;
 }
 
-/* Of many processes that make it at once one is told that it has. */
+/* Of many processes that make it at once one learns that it has. */
 START_TEST(test_make_at_once)
 {
     pid_t makers[MAKERS];

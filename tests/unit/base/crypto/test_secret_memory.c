@@ -11,8 +11,7 @@
 
 #define SIZE 5000 /* more than a page */
 
-/* 1 when the mapping around `at` is left out of core files ("dd"), 0 when not; -1: there is none.
- */
+/* Returns 1 if core files omit the mapping around `at` ("dd"), 0 if not; -1: there is none. */
 static int left_out(const void *at)
 {
     FILE *maps = fopen("/proc/self/smaps", "r");
@@ -57,7 +56,7 @@ START_TEST(test_make)
 }
 END_TEST
 
-/* Sealed memory can be read and not written, and is given back all the same. */
+/* Sealed memory can be read and not written, and can still be freed. */
 START_TEST(test_seal)
 {
     void *memory;

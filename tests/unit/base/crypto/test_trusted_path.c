@@ -22,7 +22,7 @@ static const char *at(const char *name)
     return apr_pstrcat(unit_pool, top, "/", name, NULL);
 }
 
-/* top/dir/file, and what leads there. */
+/* top/dir/file, and links that lead there. */
 static void make_tree(void)
 {
     int fd;
@@ -80,7 +80,7 @@ START_TEST(test_ways)
 }
 END_TEST
 
-/* As many links one behind the other as the kernel follows, and one more. */
+/* As many links in a row as the kernel follows, and one more. */
 START_TEST(test_links_max)
 {
     const char *name = "dir/file";
@@ -99,7 +99,7 @@ START_TEST(test_links_max)
 }
 END_TEST
 
-/* Who else may change what is judged: strictly, and by a guest's rights; 1: as root alone. */
+/* Which others may change a checked file: strictly, and by a guest's rights; 1: as root alone. */
 static const struct {
     const char *name;
     const char *changed;
@@ -156,7 +156,7 @@ START_TEST(test_rights)
 }
 END_TEST
 
-/* A link that somebody else may change is not followed, whoever is judged. */
+/* A link that others may change is never followed. */
 START_TEST(test_links_of_others)
 {
     make_tree();
@@ -177,7 +177,7 @@ START_TEST(test_links_of_others)
 }
 END_TEST
 
-/* The process's own user is no guest. */
+/* The process's own user is not a guest. */
 START_TEST(test_guest_that_is_nobody_else)
 {
     const pay_guest_t self = {geteuid(), getegid()};

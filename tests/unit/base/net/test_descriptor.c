@@ -61,7 +61,7 @@ static void make_named(int fds[2])
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
 
-    /* The empty name after a NUL: a name of the abstract kind that the kernel chooses. */
+    /* The empty name after a NUL: an abstract name that the kernel chooses. */
     fds[0] = socket(AF_UNIX, SOCK_STREAM, 0);
     ck_assert_int_eq(bind(fds[0], (struct sockaddr *)&name, sizeof(name.sun_family)), 0);
     ck_assert_int_eq(listen(fds[0], 1), 0);
@@ -104,7 +104,7 @@ static int look_at_the_parents(const char *dir, int ready_fd)
     return inherited_count() == before ? 0 : 1;
 }
 
-/* A pair that was made for a child by who started it is none of ours. */
+/* A pair that the parent process made is not one of ours. */
 START_TEST(test_the_pair_of_another_process)
 {
     int fds[2];

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* As the resolver would hand it over. */
+/* As the resolver would return it. */
 static int permits(const char *text, const apr_array_header_t *allowed)
 {
     struct sockaddr_in v4 = {.sin_family = AF_INET};
@@ -33,8 +33,8 @@ static apr_array_header_t *list_of(const char *text)
     return list;
 }
 
-/* The last address before a range, its two ends, the first one behind it. NULL: there is none, or
- * the neighbour lies in another refused range. */
+/* The last address before a range, its two ends, the first one after it. NULL: there is none, or
+ * the neighbour is in another refused range. */
 static const struct {
     const char *name;
     const char *before, *first, *last, *behind;
@@ -82,7 +82,7 @@ START_TEST(test_ranges)
 }
 END_TEST
 
-/* The same edges as IPv4 addresses look inside of IPv6. */
+/* The same edges as IPv4 addresses inside of IPv6. */
 START_TEST(test_ranges_inside)
 {
     static const char *const forms[] = {"::ffff:%s", "64:ff9b::%s"};

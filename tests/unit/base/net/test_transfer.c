@@ -257,7 +257,7 @@ START_TEST(test_kept)
 }
 END_TEST
 
-/* A kept connection that closed in between: the next one is opened, and all is well. */
+/* A reused connection that closed in between: another one is opened, and the request succeeds. */
 START_TEST(test_closed_between)
 {
     const peer_http_t script = {OK_ANSWER, PEER_CLOSE, 0};
@@ -289,7 +289,7 @@ START_TEST(test_closed_between)
 }
 END_TEST
 
-/* A port at which nobody listens. */
+/* A port without a listener. */
 static int free_port(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

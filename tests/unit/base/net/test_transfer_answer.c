@@ -8,7 +8,7 @@
 
 static const peer_http_t polite = {HEAD "Content-Length: 2\r\n\r\nok", PEER_KEEP, 0};
 
-/* That keeps up to `max` bytes of the answer's body. */
+/* Keeps up to `max` bytes of the response body. */
 static pay_transfer_t *whole(pay_transfer_t *transfer, apr_size_t max)
 {
     transfer->content_max = max;
@@ -111,7 +111,7 @@ START_TEST(test_content)
 }
 END_TEST
 
-/* A stream that never ends is ended as soon as it is too long; a NUL in a body is a byte. */
+/* An endless stream is ended as soon as it is too long; a NUL in a body is a byte. */
 START_TEST(test_content_flood)
 {
     const peer_http_t script = {HEAD "\r\n", PEER_FLOOD, 0};
@@ -126,7 +126,7 @@ START_TEST(test_content_flood)
 }
 END_TEST
 
-/* The same transfer again, without: nothing is left of the first. */
+/* The same transfer again, without: nothing of the first remains. */
 START_TEST(test_content_again)
 {
     peer_t *peer = peer_http(&polite);
@@ -154,8 +154,8 @@ static const struct {
     const char *answer;
     peer_then_t then;
     int get;
-    /* libcurl takes chunks for whole without the last LF of all. Nothing of the body is missing
-     * then; it may be an answer or not. */
+    /* libcurl accepts chunks as complete without the very last LF. Nothing of the body is missing
+     * then; it may count as an answer or not. */
     int spare;
     const char *content;
 } cut_rows[] = {
@@ -175,8 +175,8 @@ static const struct {
      "{}"},
 };
 
-/* After each byte of the answer, none and all but one too. The request is executed once each time
- * and nothing that was cut counts as an answer. */
+/* Cut after each byte of the answer, from none to all but one. The request is executed once each
+ * time, and no cut answer counts. */
 START_TEST(test_cut)
 {
     const peer_http_t script = {cut_rows[_i].answer, cut_rows[_i].then, 0};
@@ -265,7 +265,7 @@ START_TEST(test_retry_after)
 }
 END_TEST
 
-/* Where no answer came whole there is no such advice, nor of the transfer before it. */
+/* Without a complete answer there is no such advice, nor that of the previous transfer. */
 START_TEST(test_retry_after_cut)
 {
     const peer_http_t script = {BUSY "Retry-After: 7\r\nContent-Length: 2\r\n\r\nx", PEER_CLOSE, 0};
@@ -325,8 +325,8 @@ END_TEST
 
 /* ---- times */
 
-/* The first byte comes when the peer lets it go, of a GET and of a POST (libcurl's own time is of
- * the request's last byte there); a kept connection was not made again. */
+/* The first byte comes when the peer releases it, for a GET and for a POST (libcurl's own time is
+ * that of the request's last byte there); a reused connection was not made again. */
 START_TEST(test_times)
 {
     const peer_http_t script = {polite.answer, PEER_HOLD, 0};
@@ -361,7 +361,7 @@ START_TEST(test_times)
 }
 END_TEST
 
-/* Nothing came: there is a time until the end alone. */
+/* Nothing came: there is only the time until the end. */
 START_TEST(test_times_silent)
 {
     const peer_http_t script = {"", PEER_HANG, 0};

@@ -39,7 +39,7 @@ static const struct {
     peer_smtp_t script;
     const char *end;
     int status;
-    const char *error; /* NULL: any but none */
+    const char *error; /* NULL: any except none */
     int messages;
 } reply_rows[] = {
     {"accepted", {0}, "answered", 250, "", 1},
@@ -141,7 +141,7 @@ START_TEST(test_replies)
 }
 END_TEST
 
-/* What the server says to QUIT changes nothing, so nobody waits for it; refusals are kept. */
+/* The reply to QUIT changes nothing, so it is not waited for; refusals are kept. */
 START_TEST(test_quit_hangs)
 {
     const peer_smtp_t scripts[] = {
@@ -164,7 +164,7 @@ START_TEST(test_quit_hangs)
 }
 END_TEST
 
-/* One session for each mail: a refusal of one is not heard by the next. */
+/* One session for each mail: the refusal of one does not affect the next. */
 START_TEST(test_sessions)
 {
     const peer_smtp_t script = {0};
@@ -216,7 +216,7 @@ START_TEST(test_message)
                != NULL)
               == (_i == 2));
     has(text, "--\r\n.\r\n");
-    /* No line of it is longer than SMTP lets it be, and none ends without CR. */
+    /* No line of it is longer than SMTP allows, and none ends without CR. */
     for (line = text; *line; line = strchr(line, '\n') + 1) {
         ck_assert_uint_le(strcspn(line, "\n"), 998);
         ck_assert_int_eq(line[strcspn(line, "\n") - 1], '\r');
@@ -224,7 +224,7 @@ START_TEST(test_message)
 }
 END_TEST
 
-/* A line of text far longer than SMTP lets one be. */
+/* A line of text far longer than SMTP allows. */
 START_TEST(test_long_line)
 {
     const peer_smtp_t script = {0};
@@ -253,7 +253,7 @@ START_TEST(test_long_line)
 }
 END_TEST
 
-/* A login is sent to nobody who does not offer TLS, whatever else is offered. */
+/* A login is only sent to a server that offers TLS, whatever else is offered. */
 START_TEST(test_login_needs_tls)
 {
     const peer_smtp_t scripts[] = {
@@ -275,7 +275,7 @@ START_TEST(test_login_needs_tls)
 }
 END_TEST
 
-/* Envelopes and headers that would say more than they should. NULL: as it ought to be. */
+/* Envelopes and headers with injected text. NULL: valid. */
 static const struct {
     const char *name;
     const char *from, *to, *header, *media_type, *user, *password;
@@ -348,7 +348,7 @@ START_TEST(test_parts)
 }
 END_TEST
 
-/* What runs when the pool goes: no leak, and nobody waits for a QUIT. */
+/* Running transfers when the pool is destroyed: no leak, and no wait for a QUIT. */
 START_TEST(test_destroyed)
 {
     const peer_smtp_t script = {.rcpt = "hang"};
@@ -366,7 +366,7 @@ START_TEST(test_destroyed)
 }
 END_TEST
 
-/* A message of which a part was sent is not ended as if it were the whole. */
+/* A partly sent message is not ended as if it were complete. */
 START_TEST(test_cut)
 {
     const peer_smtp_t script = {0};

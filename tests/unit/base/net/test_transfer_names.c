@@ -60,7 +60,7 @@ START_TEST(test_no_such_name)
 }
 END_TEST
 
-/* A lookup that does not end holds up no other transfer, neither while it lasts nor as it ends. */
+/* A lookup that does not end delays no other transfer, neither while it lasts nor as it ends. */
 START_TEST(test_slow_lookup)
 {
     peer_t *peer = peer_http(&polite);
@@ -84,7 +84,7 @@ START_TEST(test_slow_lookup)
 }
 END_TEST
 
-/* Neither what wakes a set up nor what a lookup in another thread answers on. */
+/* Neither the wake-up pair of a set nor the pair of a lookup in another thread. */
 START_TEST(test_no_program_inherits_a_lookup)
 {
     const int before = inherited_count();
@@ -140,7 +140,7 @@ START_TEST(test_judged)
 }
 END_TEST
 
-/* A kept connection was judged by another list, or by none: each request is judged by its own. */
+/* A reused connection was judged by another list, or by none: each request is judged by its own. */
 START_TEST(test_kept_judged)
 {
     peer_t *peer = peer_http(&polite);
@@ -161,7 +161,7 @@ START_TEST(test_kept_judged)
 }
 END_TEST
 
-/* What still runs ends with the pool, wherever it is, and waits for nothing. */
+/* Running transfers end with the pool, at any stage, without waiting. */
 START_TEST(test_destroyed)
 {
     const peer_http_t silent = {"", PEER_HANG, 0};

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LONG_BODY 100000 /* longer than what libcurl sends at once */
+#define LONG_BODY 100000 /* longer than libcurl sends at once */
 #define OK_ANSWER "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 #define CLOSED "The connection was closed before an answer came."
 
@@ -182,7 +182,7 @@ START_TEST(test_not_repeated)
 }
 END_TEST
 
-/* Nor on another connection that is kept, where nothing has to be opened. */
+/* Nor on another idle connection, where nothing must be opened. */
 START_TEST(test_not_repeated_elsewhere)
 {
     const peer_http_t script = {OK_ANSWER, PEER_KEEP, 3};

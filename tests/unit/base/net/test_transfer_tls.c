@@ -102,7 +102,7 @@ static void ck_said(tls_peer_t *peer, const char *want)
     ck_assert_str_eq(line, want);
 }
 
-/* A kept connection was neither made nor encrypted again. */
+/* A reused connection was neither made nor encrypted again. */
 static void ck_times(const pay_transfer_t *transfer, int kept)
 {
     if (kept) {
@@ -116,8 +116,8 @@ static void ck_times(const pay_transfer_t *transfer, int kept)
     ck_assert_int_ge(transfer->time, transfer->first_byte_time);
 }
 
-/* A machine whose administrator allows every version to all programs; what libcrypto has read
- * before in this process stays. */
+/* A machine whose administrator allows every version to all programs; the configuration that
+ * libcrypto read before in this process stays. */
 #define OPENSSL_OF_OLD                                                                             \
     "openssl_conf = all\n[all]\nssl_conf = ssl\n[ssl]\nsystem_default = old\n"                     \
     "[old]\nMinProtocol = TLSv1\nCipherString = ALL:@SECLEVEL=0\n"
@@ -165,7 +165,7 @@ START_TEST(test_https)
         allow_old_versions();
     }
     set = fixture_set(LONG_MS, LONG_MS);
-    /* The second one on the kept connection, or to no avail again. */
+    /* The second one on the reused connection, or without success again. */
     for (i = 0; i < 2; i++) {
         transfer = fixture_post(apr_psprintf(unit_pool, "https://127.0.0.1:%d/", peer->port));
         if (https_rows[_i].ca) {
@@ -184,7 +184,7 @@ START_TEST(test_https)
             ck_assert_int_eq(transfer->first_byte_time, 0);
         }
     }
-    /* What was trusted once is not trusted by one who does not. */
+    /* An earlier trust does not extend to a transfer without it. */
     transfer = fixture_post(apr_psprintf(unit_pool, "https://127.0.0.1:%d/", peer->port));
     fixture_run(set, transfer);
     ck_assert_str_eq(fixture_end(transfer), "not sent");
@@ -194,7 +194,7 @@ END_TEST
 
 #define CUT_ANSWER "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n{\"a\":1}" /* of tls_peer.py */
 
-/* What is cut is no answer, whether TLS ends as it should or not; and no request is sent again. */
+/* A cut answer does not count, whether TLS ends correctly or not; and no request is sent again. */
 START_TEST(test_https_cut)
 {
     const char *mode = _i == 0 ? "cut" : "cut-noticed";
@@ -224,7 +224,7 @@ START_TEST(test_https_cut)
 }
 END_TEST
 
-/* A TLS client at a server that never heard of it, and at one that never speaks. */
+/* A TLS client at a server without TLS, and at one that never answers. */
 START_TEST(test_no_tls)
 {
     static const peer_http_t scripts[] = {{"HTTP/1.1 400 X\r\n\r\n", PEER_CLOSE, 0},
@@ -236,7 +236,7 @@ START_TEST(test_no_tls)
     pay_transfers_t *set = fixture_set(_i == 0 ? LONG_MS : SHORT_MS, LONG_MS);
 
     if (_i == 0) {
-        /* Something that it takes for a request, and answers. */
+        /* It takes something for a request, and answers. */
         const peer_smtp_t smtp = {.greeting = "220 peer"};
 
         transfer->url = peer_url(peer_smtp(&smtp), "https");

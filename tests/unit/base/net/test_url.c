@@ -67,7 +67,7 @@ START_TEST(test_good)
     ck_assert_int_eq(url->port, good_rows[_i].port);
     ck_assert_str_eq(url->text, good_rows[_i].url);
 
-    /* What is dialled later is read from the text, and is the same. */
+    /* The address of a later connection is read from the text, and is the same. */
     rv = pay_url_parse(&again, &fault, url->text, "https http", unit_pool);
     ck_assert_int_eq(rv, APR_SUCCESS);
     ck_assert_str_eq(again->host, url->host);

@@ -354,7 +354,7 @@ START_TEST(test_shut)
 }
 END_TEST
 
-/* A hold between counts for nothing; a success begins anew. */
+/* A hold between counts for nothing; a success begins again. */
 START_TEST(test_doubling)
 {
     static const int want_ms[] = {1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000, 30000, 30000};
@@ -409,7 +409,7 @@ START_TEST(test_many_openings)
 }
 END_TEST
 
-/* What programmers owe. */
+/* Contract checks. */
 START_TEST(test_asserts)
 {
     static const int tickets[] = {-1, TICKETS_MAX + 1};
@@ -422,7 +422,7 @@ START_TEST(test_asserts)
         ck_assert_int_ge(pid, 0);
         if (pid == 0) {
             (void)signal(SIGABRT, SIG_DFL);
-            if (freopen("/dev/null", "w", stderr)) { /* what assert() says */
+            if (freopen("/dev/null", "w", stderr)) { /* the text of assert() */
                 pay_breaker_success(breaker, tickets[i]);
             }
             _exit(0);
@@ -434,7 +434,7 @@ START_TEST(test_asserts)
 }
 END_TEST
 
-/* What is left of the patience that the peer asked for; failures ask for none. */
+/* The rest of the time that the peer asked us to wait; failures ask for none. */
 START_TEST(test_held)
 {
     pay_breaker_t *breaker = make_breaker();
@@ -456,7 +456,7 @@ START_TEST(test_held)
     ck_assert_int_eq(pay_breaker_state(breaker), PAY_BREAKER_OPEN);
     ticket = enter(breaker);
     ck_assert_int_gt(ticket, 0);
-    ck_assert_int_eq(pay_breaker_held_ms(breaker), 0); /* it is asked just now */
+    ck_assert_int_eq(pay_breaker_held_ms(breaker), 0); /* it is tried just now */
     pay_breaker_success(breaker, ticket);
     ck_assert_int_eq(pay_breaker_held_ms(breaker), 0);
 }

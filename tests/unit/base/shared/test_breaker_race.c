@@ -51,7 +51,9 @@ START_TEST(test_probe_without_result)
 }
 END_TEST
 
-/* A process that is killed over its probe does not keep the others waiting; one that lives does. */
+/*
+ * A process that is killed during its probe does not keep the others waiting; one that lives does.
+ */
 START_TEST(test_probe_whose_process_died)
 {
     pay_breaker_t *breaker = make_breaker();
@@ -202,8 +204,8 @@ START_TEST(test_processes_race_for_the_probe)
 }
 END_TEST
 
-/* The peer never answers: whoever passes is the probe, and alone. The clock goes on all the time.
- */
+/* The peer never answers: every call that passes is the probe, and alone. The clock goes on all the
+ * time. */
 static void *storm(void *data)
 {
     apr_int64_t ms;
@@ -248,7 +250,7 @@ START_TEST(test_storm)
 }
 END_TEST
 
-/* Of nine failures none is lost while somebody writes all the time. */
+/* None of nine failures is lost while others write all the time. */
 static void *tell(void *data)
 {
     const int number = *(const int *)data;

@@ -124,7 +124,7 @@ static const char *number(int i)
     return text;
 }
 
-/* A flood of addresses ends no block, and has nothing to do with accounts. */
+/* A flood of addresses ends no block, and does not affect accounts. */
 START_TEST(test_flood)
 {
     int i, blocked = 0;

@@ -14,11 +14,11 @@
 #define THREADS 4
 #define PROCESSES 4
 #define ROUNDS 20000
-#define MISALIGNED 16 /* what malloc's alignment leaves */
+#define MISALIGNED 16 /* the remainder of malloc's alignment */
 
 static const char *const operations[] = {"none", "one", "two"};
 
-/* What processes share, as the server's is: zeroed. */
+/* Shared by processes, like the server's: zeroed. */
 static void *shared_memory(void)
 {
     void *memory = mmap(NULL, pay_meter_size() + MISALIGNED, PROT_READ | PROT_WRITE,
@@ -101,7 +101,7 @@ START_TEST(test_memory_is_kept)
 }
 END_TEST
 
-/* What another build wrote, or nobody, is not read as counts. */
+/* Memory of another build, or uninitialised memory, is not read as counts. */
 START_TEST(test_memory_of_others_is_cleared)
 {
     char *memory = shared_memory();
@@ -187,7 +187,7 @@ START_TEST(test_bounds_grow)
 }
 END_TEST
 
-/* Each status has a row of its own, and what has none is counted in the last. */
+/* Each status has a row of its own; one without a row is counted in the last. */
 START_TEST(test_statuses)
 {
     static const int unknown[] = {0, -1, 100, 199, 299, 418, 599, 999};
@@ -244,7 +244,7 @@ static void check_rounds(const pay_meter_t *meter, apr_uint64_t counted_by)
     ck_assert_uint_eq(times.sum_us, counted_by * ROUNDS * 150);
 }
 
-/* Nothing is lost, and who reads meanwhile never sees a count fall. */
+/* Nothing is lost, and a concurrent reader never sees a count fall. */
 START_TEST(test_threads)
 {
     pay_meter_t *meter = make_meter();

@@ -124,7 +124,7 @@ START_TEST(test_bucket)
 }
 END_TEST
 
-/* Asked all the time: the burst and one for each interval, to the microsecond. */
+/* Called all the time: the burst and one for each interval, to the microsecond. */
 START_TEST(test_exact_count)
 {
     static const pay_rate_limit_t limit = {333334, 7};
@@ -163,7 +163,7 @@ START_TEST(test_keys_and_limits_are_apart)
 }
 END_TEST
 
-/* What programmers owe. */
+/* Contract checks. */
 static const struct {
     const char *name;
     pay_rate_limit_t limit;
@@ -180,12 +180,12 @@ START_TEST(test_asserts)
     static const char key[PAY_RATE_KEY_MAX + 1];
     apr_interval_time_t wait;
 
-    ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr)); /* what assert() says */
+    ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr)); /* the text of assert() */
     (void)pay_rate_take(&wait, make_table(1), &assert_rows[_i].limit, key, assert_rows[_i].len, 0);
 }
 END_TEST
 
-/* Where in the table a key's bucket is: nobody can tell without the secret. */
+/* The position of a key's bucket in the table cannot be known without the secret. */
 static apr_size_t place_of(int with, apr_uint32_t key)
 {
     static const pay_rate_limit_t limit = {SEC, 1};
@@ -219,7 +219,7 @@ START_TEST(test_secret)
 }
 END_TEST
 
-/* In a full set a newcomer takes over the bucket that is full again soonest, as it is. */
+/* In a full set a newcomer takes over the bucket that will be full soonest, as it is. */
 START_TEST(test_takeover)
 {
     static const pay_rate_limit_t limit = {SEC, 10};
@@ -244,7 +244,7 @@ START_TEST(test_takeover)
 }
 END_TEST
 
-/* What was given back is there again, and no more than the burst. */
+/* A returned token is there again, and no more than the burst. */
 START_TEST(test_give)
 {
     static const pay_rate_limit_t limit = {HOUR, 5};
@@ -273,8 +273,8 @@ START_TEST(test_give)
 END_TEST
 
 /*
- * A busy key among many that come once: it gets its due to the token, no more (though they may
- * take over its bucket) and no less (as long as some bucket of its set is less in use).
+ * A busy key among many that come once: it gets exactly its due, no more (though they may take over
+ * its bucket) and no less (as long as some bucket of its set is less in use).
  */
 START_TEST(test_flood_of_strangers)
 {
@@ -284,7 +284,7 @@ START_TEST(test_flood_of_strangers)
     int count = 0, refused = 0;
     apr_time_t now;
 
-    /* 10,000 strangers in a second: 2 of the 40 tokens that a set gives in that time go to each. */
+    /* 10,000 new keys in a second: each gets 2 of the 40 tokens that a set has in that time. */
     for (now = 0; now < 60 * SEC; now += SEC / 100) {
         int i;
 
@@ -298,7 +298,7 @@ START_TEST(test_flood_of_strangers)
 }
 END_TEST
 
-/* More keys in use than the table has buckets: none gets more than its due all the same. */
+/* More keys in use than the table has buckets: still none gets more than its due. */
 START_TEST(test_more_keys_than_buckets)
 {
     static const pay_rate_limit_t limit = {HOUR, 3};
@@ -434,8 +434,8 @@ static void run_storm(const storm_t *it)
 }
 
 /*
- * In one set. Nobody gets more than its due, and all buckets together give no more than is in
- * them. While time stands still nothing is lost either: as long as each key has a bucket, each
+ * In one set. No key gets more than its due, and all buckets together give no more than they
+ * contain. While time stands still nothing is lost either: as long as each key has a bucket, each
  * gets its due to the token.
  */
 START_TEST(test_storm)
@@ -476,7 +476,7 @@ static apr_time_t monotonic(void)
     return (apr_time_t)now.tv_sec * SEC + now.tv_nsec / 1000;
 }
 
-/* The real clock, which nobody sets: what was given is the burst and the time that went by. */
+/* The real clock, which nobody sets: the tokens are the burst and those of the elapsed time. */
 START_TEST(test_clock)
 {
     static const pay_rate_limit_t limit = {1000, 5000};
@@ -571,8 +571,8 @@ static const struct {
                  {"100,000 keys", {10, 1000000}, 100000},
                  {"refused", {HOUR, 1}, 1}};
 
-/* A take, the clock included, is less than a hundredth of what a request costs before anybody looks
- * at it. The quickest of several tries of each, in turn: what else the machine does slows both. */
+/* A take, including the clock, costs less than a hundredth of a request before anything looks at
+ * it. The quickest of several attempts of each, in turn: other work of the machine slows both. */
 START_TEST(test_cost)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};

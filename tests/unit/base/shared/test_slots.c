@@ -19,14 +19,14 @@
 #define PROCESSES 4
 #define THREADS 4
 #define ROUNDS (4000 / UNIT_SLOWER)
-#define LONG_MS 50000 /* a wait for what happens */
-#define SHORT_MS 100  /* one for what does not */
+#define LONG_MS 50000 /* a wait for something that happens */
+#define SHORT_MS 100  /* a wait for something that does not */
 
-/* What the tests' processes share: the slots, and what they count of each other. */
+/* Shared by the tests' processes: the slots, and their counts of each other. */
 typedef struct shared_t {
     _Atomic int held; /* by all */
     _Atomic int held_by[PROCESSES];
-    _Atomic int above; /* times that a limit was passed */
+    _Atomic int above; /* times that a limit was exceeded */
     _Atomic int taken;
     _Atomic int refused;
     _Atomic int ready;
@@ -76,7 +76,7 @@ static const struct {
     {"negative", 8, -1, 0, 0},
 };
 
-/* An account that is alone gets all there is. */
+/* An account that is alone gets everything. */
 START_TEST(test_limit)
 {
     const char *name = limit_rows[_i].name;
@@ -108,7 +108,7 @@ static const struct {
     int process_max;
     int first;  /* how many the first account has */
     int second; /* how many then the second gets */
-    int again;  /* and the first after that, once one of its own was given back */
+    int again;  /* and the first after that, once it released one of its own */
 } fair_rows[] = {
     {"the first has left a quarter", 8, MANY, 6, 2, 0},
     {"the first has more than its share", 8, MANY, 5, 3, 0},
@@ -135,8 +135,8 @@ START_TEST(test_fair)
 }
 END_TEST
 
-/* The more accounts are at work, the smaller is each one's part of the last quarter; but whoever
- * has nothing gets one. */
+/* The more accounts are at work, the smaller is each one's part of the last quarter; but an account
+ * that has nothing gets one. */
 START_TEST(test_many_accounts)
 {
     pay_slots_t *slots = make_slots(16, MANY, 0);
@@ -168,7 +168,7 @@ START_TEST(test_give_nothing)
 }
 END_TEST
 
-/* A process that takes `count` slots, says how many it got, and then holds them. */
+/* A process that takes `count` slots, reports how many it got, and then holds them. */
 static pid_t start_holder(pay_slots_t *slots, int count, apr_uint32_t account)
 {
     pid_t child;
@@ -207,7 +207,7 @@ static void end_holder(pid_t child, int reap)
 
 /* ---- waiting */
 
-/* Somebody who waits, in a thread of his own. */
+/* A waiter in a thread of its own. */
 typedef struct waiter_t {
     pay_slots_t *slots;
     apr_uint32_t account;
@@ -228,7 +228,7 @@ static void *wait_in_line(void *arg)
     return NULL;
 }
 
-/* Returns once he stands in line. */
+/* Returns once it is in the queue. */
 static void start_waiter(waiter_t *waiter, pay_slots_t *slots, apr_uint32_t account)
 {
     const int before = pay_slots_waiting(slots);
@@ -267,7 +267,7 @@ START_TEST(test_wait)
 }
 END_TEST
 
-/* Of one account the first to come is the first to be served, and nobody slips in between. */
+/* Within one account the first to come is the first to be served, and no other gets in between. */
 START_TEST(test_wait_in_order)
 {
     pay_slots_t *slots = make_slots(1, 1, 16);
@@ -297,7 +297,7 @@ static const struct {
     {"of a process", 64, 8},
 };
 
-/* One account has everything, and more of it waits: the second one's is next all the same. */
+/* One account has everything, and more of it waits: the second one is still next. */
 START_TEST(test_second_account)
 {
     const char *name = second_rows[_i].name;
@@ -326,7 +326,7 @@ START_TEST(test_second_account)
 }
 END_TEST
 
-/* One account cannot fill the line: the last places are for others, who get in turn. */
+/* One account cannot fill the queue: the last places are for others, who get slots in turn. */
 START_TEST(test_line)
 {
     pay_slots_t *slots = make_slots(8, MANY, 8);
@@ -391,7 +391,7 @@ START_TEST(test_line_while_slots_are_free)
 }
 END_TEST
 
-/* Without a line nobody waits, however long he would. */
+/* Without a queue nothing waits, for any deadline. */
 START_TEST(test_no_line)
 {
     pay_slots_t *slots = make_slots(1, 1, 0);
@@ -410,7 +410,7 @@ static void *go_again(void *arg)
     return NULL;
 }
 
-/* Whoever cannot have what its lane stands for waits without a slot, in its old place. */
+/* Work whose lane is not available waits without a slot, in its old place. */
 START_TEST(test_again)
 {
     enum { LANE = 1, OTHER_LANE };
@@ -438,7 +438,7 @@ START_TEST(test_again)
 }
 END_TEST
 
-/* What the lane stands for was given back by somebody without a slot: it looks by itself. */
+/* The lane's resource was released by work without a slot: the waiter looks by itself. */
 START_TEST(test_again_without_a_word)
 {
     pay_slots_t *slots = make_slots(2, MANY, 8);
@@ -451,7 +451,7 @@ START_TEST(test_again_without_a_word)
 }
 END_TEST
 
-/* In a process that ends nobody waits on. */
+/* In a process that ends nothing goes on waiting. */
 START_TEST(test_close)
 {
     pay_slots_t *slots = make_slots(1, 1, 4);
@@ -477,7 +477,7 @@ END_TEST
 
 /* ---- processes */
 
-/* Dead processes are looked for now and then: soon, if not at once. */
+/* Dead processes are searched now and then: soon, if not at once. */
 static int take_soon(pay_slots_t *slots)
 {
     const apr_int64_t until_ms = in_ms(LONG_MS);
@@ -519,7 +519,7 @@ START_TEST(test_dead)
 }
 END_TEST
 
-/* Who waits gets the slot of one that was killed. */
+/* A waiter gets the slot of a killed process. */
 START_TEST(test_dead_while_waiting)
 {
     pay_slots_t *slots = make_slots(1, 1, 4);
@@ -533,7 +533,7 @@ START_TEST(test_dead_while_waiting)
 }
 END_TEST
 
-/* One that was killed while it waited leaves no place taken, and nobody waits for it. */
+/* A process that was killed while it waited leaves no place taken, and delays nothing. */
 START_TEST(test_dead_in_line)
 {
     pay_slots_t *slots = make_slots(1, 1, 1);
@@ -582,7 +582,7 @@ START_TEST(test_dead_among_living)
 }
 END_TEST
 
-/* A child must not give back what its parent holds. */
+/* A child must not release its parent's slots. */
 START_TEST(test_fork)
 {
     pay_slots_t *slots = make_slots(2, 1, 0);
@@ -604,7 +604,7 @@ START_TEST(test_fork)
 }
 END_TEST
 
-/* What one thread of a storm works with. */
+/* The state of one thread of a storm. */
 typedef struct worker_t {
     pay_slots_t *slots;
     int process;
@@ -614,13 +614,15 @@ typedef struct worker_t {
     int crowded; /* 1: there are too many threads for the limits */
 } worker_t;
 
-/* 1 when the number that holds at this instant is above its limit. */
+/* 1 if the number of holders at this instant is above its limit. */
 static int enter(_Atomic int *held, int limit)
 {
     return atomic_fetch_add(held, 1) + 1 > limit;
 }
 
-/* A slot is counted while it is surely held: after take returned, until before give is called. */
+/*
+ * A slot is counted while it is certainly held: after take returned, until before give is called.
+ */
 static void *storm(void *arg)
 {
     const worker_t *worker = arg;
@@ -642,7 +644,7 @@ static void *storm(void *arg)
         if (i % 8 == 0) {
             sched_yield();
         }
-        /* The first to hold wait for one who finds no room: without a crowd nothing is tested. */
+        /* The first holders wait until one finds no room: without a crowd nothing is tested. */
         while (worker->crowded && !atomic_load(&shared->refused)) {
             sched_yield();
         }
@@ -726,7 +728,9 @@ START_TEST(test_storm)
 }
 END_TEST
 
-/* Killed at any instant, in the middle of taking, waiting and giving: nothing is lost for good. */
+/*
+ * Killed at any instant, in the middle of taking, waiting and releasing: nothing is lost for good.
+ */
 START_TEST(test_killed_in_a_storm)
 {
     worker_t worker = {NULL, 0, MANY, MANY, _i ? LONG_MS : 0, 0};

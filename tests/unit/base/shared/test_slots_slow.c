@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* The line while others are slow at it. */
+/* The queue while others change it slowly. */
 
 #define LONG_MS 50000
 #define HOG_ROUNDS 5
@@ -19,7 +19,7 @@
 
 static _Atomic int is_held;
 
-/* As a process does that the machine takes off its processor in the middle, again and again. */
+/* Like a process that loses its processor in the middle, again and again. */
 static void *hog(void *arg)
 {
     pay_slots_t *slots = arg;
@@ -42,7 +42,7 @@ static void *wait_in_line(void *slots)
     return pay_slots_take_until(slots, 1, 0, pay_clock_ms() + LONG_MS) < 0 ? slots : NULL;
 }
 
-/* Who may wait does so, however long the others take for their changes. */
+/* A waiter that may wait does so, however long the others take for their changes. */
 START_TEST(test_slow_others)
 {
     const pay_slots_limits_t limits = {1, 1, 4, 1};

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* Work of visitors: half of what there is at most, whatever else is going on. */
+/* Work of visitors: at most half of everything, under any load. */
 
 #define MANY 1000000
 #define SLOTS_MAX 64
@@ -82,12 +82,12 @@ START_TEST(test_half_of_all)
 }
 END_TEST
 
-/* Somebody who waits, in a thread of his own. */
+/* A waiter in a thread of its own. */
 typedef struct waiter_t {
     pay_slots_t *slots;
     apr_uint64_t account;
     apr_uint64_t lane;
-    int held; /* -1: none yet; else a slot of his, whose lane cannot be had */
+    int held; /* -1: none yet; else a slot of its own, whose lane is not available */
     int slot;
     _Atomic int over;
     pthread_t thread;
@@ -122,7 +122,7 @@ static int end_waiter(waiter_t *one)
     return one->slot;
 }
 
-/* Visitors fill half of the line at most, and the account's own work passes them. */
+/* Visitors fill at most half of the queue, and the account's own work passes them. */
 START_TEST(test_line)
 {
     pay_slots_t *slots = make_slots(4, MANY, 8);
@@ -155,8 +155,8 @@ START_TEST(test_line)
 }
 END_TEST
 
-/* A visitor that stands aside for its lane holds up no own work of the same lane, nor the other
- * way: what is too much for the one is not for the other. */
+/* A visitor that stands aside for its lane delays no own work of the same lane, nor the other way:
+ * what is too much for one is not for the other. */
 START_TEST(test_lane)
 {
     enum { LANE = 1, SHORT_MS = 20 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Two machines with one store: a process whose boot is another one, because the kernel tells it so,
- * is at work on something, and this one wants it. Both are real and have the store open.
+ * Two machines with one store: a process with another boot id, which the kernel reports to it, is
+ * at work on a row, and this one wants it. Both are real and have the store open.
  */
 
 #include "between.h"
@@ -23,7 +23,7 @@
 #define BOOT_FILE "/proc/sys/kernel/random/boot_id"
 #define OTHER_BOOT "01234567-89ab-4cde-8f01-23456789abcd\n"
 #define UPTIME_MS (40 * 1000)
-#define TERM SEC(25) /* of a charge: what is sent within 5 s has 20 s to be answered */
+#define TERM SEC(25) /* of a charge: sent within 5 s, it has 20 s to be answered */
 #define LEASE MSEC(PAY_STORE_LEASE_MS)
 
 /* ---- the other machine */
@@ -47,7 +47,7 @@ static void (*there_begin)(void);
 static apr_int64_t here_boot;
 static int there_is_here; /* 1: the process is of this machine after all */
 
-/* It has been up for much longer: no time of its boot clock means anything here. */
+/* It has been up for much longer: times of its boot clock mean nothing here. */
 static int be_there(const char *dir, int ready_fd)
 {
     (void)dir;
@@ -115,7 +115,7 @@ static void begin_charge(void)
     proposal->worker = pay_worker_self();
     proposal->send_before_ms = pay_time_boot_ms() + 5000;
     proposal->wait_until_ms = pay_time_boot_ms() + apr_time_as_msec(TERM);
-    proposal->due_at = TILL_NOW; /* nothing but its worker keeps it from being asked about */
+    proposal->due_at = TILL_NOW; /* nothing but its worker keeps it from being queried */
     ck_assert_int_eq(
         pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
@@ -158,7 +158,7 @@ static int ask_charge_decide(void)
     ck_assert_int_eq(pay_charge_decide(&charge, &decision, till->store, till_find(0, "order-1"),
                                        &outcome, unit_pool),
                      APR_SUCCESS);
-    if (decision == PAY_DECISION_BUSY) { /* whoever asks is told when to ask again */
+    if (decision == PAY_DECISION_BUSY) { /* the caller gets the time of the next attempt */
         ck_assert_int_eq(pay_decision_wait(pay_charge_busy_for(charge)),
                          apr_time_sec(TILL_NOW + TERM + PAY_WORKER_GRACE - till_clock) + 1);
     }
@@ -201,7 +201,7 @@ static void begin_refund(void)
     ck_assert_int_eq(claim(), 1);
 }
 
-/* It is never sent by another, whatever becomes of who claimed it. */
+/* No other process ever sends it, whatever happens to the claimant. */
 static int ask_refund_due(void)
 {
     ck_assert_int_eq(claim(), 0);
@@ -320,7 +320,7 @@ static const struct {
     void (*begin)(void);   /* there */
     int (*ask)(void);      /* here */
     apr_interval_time_t term;
-    apr_interval_time_t looked_at; /* it is not looked at before, whoever has it */
+    apr_interval_time_t looked_at; /* it is not examined before, whoever has it */
 } kinds[] = {
     {"an event", prepare_event, begin_event, ask_event, LEASE, LEASE},
     {"a charge: its answer", nothing, begin_charge, ask_charge_find, TERM, 0},
@@ -336,7 +336,10 @@ enum { LIVES, DEAD, OF_EARLIER_VERSION, DEAD_HERE, CASES };
 static const char *const case_names[CASES] = {"lives", "is dead", "of an earlier version",
                                               "is dead, and was of this machine"};
 
-/* Nobody here can tell whether a process of another boot lives: its deadline and 30 s tell. */
+/*
+ * It is impossible to know here whether a process of another boot lives: its deadline and 30 s
+ * decide.
+ */
 START_TEST(test_until_its_deadline)
 {
     const int kind = _i / CASES, of = _i % CASES;
@@ -375,9 +378,10 @@ END_TEST
 static const struct {
     const char *name;
     apr_interval_time_t by;
-    int want, want_by_time; /* of what is looked at when its time has come */
+    int want, want_by_time; /* of rows that are examined when their time has come */
 } jumps[] = {
-    {"back by ten days", -SEC(10 * 24 * 3600), 1, 1}, /* else it would be left alone for as long */
+    {"back by ten days", -SEC(10 * 24 * 3600), 1, 1}, /* otherwise it would be left alone for as
+                                                       * long */
     {"back by more than a deadline may be ahead", -PAY_WORKER_TERM_MAX, 1, 0},
     {"back by a minute", -SEC(60), 0, 0},
     {"on by a second", SEC(1), 0, 0},
@@ -407,7 +411,7 @@ START_TEST(test_the_clock_jumps)
 }
 END_TEST
 
-/* Each batch tells that the import goes on. */
+/* Each batch shows that the import goes on. */
 static void begin_long_import(void)
 {
     pay_import_t run = import_here(APR_SUCCESS);
@@ -432,7 +436,7 @@ START_TEST(test_an_import_goes_on)
 }
 END_TEST
 
-/* What its worker finds out counts, though this one was asked meanwhile. */
+/* The result of its worker counts, although this one was queried meanwhile. */
 START_TEST(test_its_outcome_counts)
 {
     pay_charge_t *charge;

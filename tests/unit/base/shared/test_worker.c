@@ -19,7 +19,7 @@ static int is_same(pay_worker_t a, pay_worker_t b)
     return a.pid == b.pid && a.start_ticks == b.start_ticks && a.boot_id == b.boot_id;
 }
 
-/* A child that tells who it is and then waits to be killed. */
+/* A child that reports its identity and then waits to be killed. */
 static pid_t start_child(pay_worker_t *worker)
 {
     int ends[2];
@@ -157,7 +157,7 @@ END_TEST
 
 #define NOW APR_TIME_C(1800000000000000)
 #define SEC(n) apr_time_from_sec(n)
-#define BOOT_MS 50000 /* what the boot clock shows */
+#define BOOT_MS 50000 /* the boot clock's time */
 
 static const struct {
     const char *name;
@@ -200,7 +200,7 @@ START_TEST(test_left)
 }
 END_TEST
 
-/* What one process notes is what another one waits for. */
+/* One process notes a deadline, another waits for it. */
 START_TEST(test_until)
 {
     unit_boot_stop(BOOT_MS);
@@ -223,7 +223,7 @@ START_TEST(test_nobody)
 }
 END_TEST
 
-/* The process's name stands in brackets before the fields, and may hold brackets itself. */
+/* The process's name stands in brackets before the fields, and may contain brackets itself. */
 START_TEST(test_odd_name)
 {
     pay_worker_t before = pay_worker_self();

@@ -38,7 +38,7 @@ START_TEST(test_make)
 }
 END_TEST
 
-/* All different, and every character of the alphabet at every place. */
+/* All different, and every character of the alphabet at every position. */
 START_TEST(test_random)
 {
     apr_hash_t *seen = apr_hash_make(unit_pool);

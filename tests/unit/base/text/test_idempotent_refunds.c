@@ -77,7 +77,7 @@ static apr_int64_t refunded_minor(void)
     return charge->refunded_minor;
 }
 
-/* As housekeeping does, until nothing is due. */
+/* Like housekeeping, until nothing is due. */
 static void expire(void)
 {
     int count = 100;
@@ -88,7 +88,7 @@ static void expire(void)
     }
 }
 
-/* The acquirer takes back what it had said of the refund. */
+/* The acquirer reverses its earlier report on the refund. */
 static void take_back(const pay_refund_t *made)
 {
     pay_refund_t *failed;
@@ -127,7 +127,7 @@ START_TEST(test_replay)
 }
 END_TEST
 
-/* What a replay may meet in between: none of it changes the answer. */
+/* Changes that a replay may meet in between: none of them changes the answer. */
 static const struct {
     const char *name;
     const char *amount; /* NULL: all */
@@ -274,7 +274,7 @@ static const struct {
     {"no key", NULL, "4.21", PAY_KEY_SECRET, PAY_TEST},
 };
 
-/* With a key there is no R5 rule: another key is meant as another refund. */
+/* With a key there is no R5 rule: another key means another refund. */
 START_TEST(test_apart)
 {
     const char *name = apart_cases[_i].name;
@@ -318,7 +318,7 @@ static const struct {
     {"part, nothing left", R3, "R3", "7"},
 };
 
-/* The acquirer's word on charge "order-3". */
+/* The acquirer's report on charge "order-3". */
 static void charge_decide(pay_outcome_kind_t kind)
 {
     const pay_outcome_t outcome = {.kind = kind, .code = "00"};
@@ -334,7 +334,7 @@ static void charge_decide(pay_outcome_kind_t kind)
     ck_assert_int_eq(changed, 1);
 }
 
-/* Brings the refusal about; `undo` takes its cause away, where anything can. */
+/* Causes the refusal; `undo` removes its cause, if possible. */
 static void cause(refusal_t refusal, pay_refund_t **undo)
 {
     if (refusal == R1) {
@@ -383,7 +383,9 @@ START_TEST(test_refusal)
 }
 END_TEST
 
-/* What is no decision about the refund is not kept: the next try is judged anew. */
+/*
+ * A refusal that is no decision about the refund is not stored: the next attempt is judged again.
+ */
 START_TEST(test_not_kept)
 {
     pay_acquirer_t *acquirer = limited(&script_acquirer, 1);
@@ -439,7 +441,7 @@ START_TEST(test_at_work)
     ck_assert_ptr_null(refund(&made, "k-1", "order-1", "4.20"));
     script.meanwhile = NULL;
     ck_assert_int_eq(script.calls, 1);
-    ck_assert_ptr_null(refund(&made, "k-2", "order-1", "4.21")); /* R4 was not kept */
+    ck_assert_ptr_null(refund(&made, "k-2", "order-1", "4.21")); /* R4 was not stored */
     ck_assert_int_eq(replayed, 0);
     ck_assert_int_eq(refunded_minor(), 841);
 }
@@ -569,11 +571,11 @@ START_TEST(test_faults)
     ck_assert_int_eq(logged("PAY00242: "), 1);
     ck_assert_ptr_null(made);
     store_script.kept_find = find_fails;
-    ck_assert_ptr_null(refund(&made, NULL, "order-1", "1")); /* nobody looks without a key */
+    ck_assert_ptr_null(refund(&made, NULL, "order-1", "1")); /* without a key there is no look-up */
     store_script.kept_find = NULL;
     ck_assert_ptr_null(refund(&made, "k-1", "order-1", "2"));
     store_script.charge_find = charge_fails;
-    ck_assert_ptr_null(refund(&made, "k-1", "order-1", "2")); /* kept: no charge is needed */
+    ck_assert_ptr_null(refund(&made, "k-1", "order-1", "2")); /* stored: no charge is needed */
     ck_assert_int_eq(replayed, 1);
     shop_check_problem("another", refund(&made, "k-1", "order-1", "3"), 409, "D1");
     shop_check_problem("form", refund(&made, "k-1", "order-1", "1e15"), 400, "T1");

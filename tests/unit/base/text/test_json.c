@@ -34,7 +34,7 @@ static const struct {
     const char *name;
     const char *text;
     apr_size_t len;          /* 0: all of it */
-    const char *want_reason; /* a part of it; NULL: it is well */
+    const char *want_reason; /* a part of it; NULL: valid */
 } parse_rows[] = {
     {"empty object", "{}", 0, NULL},
     {"blanks around", " \t\r\n{ } \n", 0, NULL},
@@ -263,7 +263,7 @@ END_TEST
 
 static const struct {
     const char *name;
-    const char *text; /* of its member "x", or NULL when there is no such object */
+    const char *text; /* of its member "x", or NULL if there is no such object */
 } first_rows[] = {
     {"list", "one"}, {"empty", NULL}, {"words", NULL}, {"object", NULL}, {"none", NULL},
 };
@@ -348,7 +348,7 @@ START_TEST(test_text_without)
 
     ck_assert_int_eq(pay_json_parse(&json, &reason, text, strlen(text), unit_pool), APR_SUCCESS);
     ck_assert_str_eq(pay_json_text_without(json, "confirm", unit_pool), without_rows[_i].want);
-    ck_assert_uint_ge(pay_json_count(json), 1); /* it still has all that it had */
+    ck_assert_uint_ge(pay_json_count(json), 1); /* it still has everything */
 }
 END_TEST
 

@@ -40,7 +40,7 @@ static const struct {
     {"a wrong bracket", "[{\"a\":\"1\"}}", "1 fault"},
 };
 
-/* All elements, and what came behind them. */
+/* All elements, and the text that came after them. */
 static const char *read_all(const char *text, apr_size_t len)
 {
     pay_json_list_t list;
@@ -69,7 +69,7 @@ START_TEST(test_rows)
 }
 END_TEST
 
-/* However short it is cut, it is never taken for whole; what lies behind its end is not read. */
+/* However short it is cut, it is never taken as complete; text after its end is not read. */
 START_TEST(test_cut)
 {
     static const char text[] = "[{\"a\":\"1\"},{\"a\":\"]\"}]]";

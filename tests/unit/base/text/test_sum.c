@@ -58,7 +58,7 @@ START_TEST(test_format)
     ck_assert_msg(pay_sum_compare(&sum, &parts) == 0, "%s: its parts differ", rows[_i].name);
     pay_sum_subtract_sum(&sum, &parts);
     ck_assert_msg(pay_sum_compare(&sum, &rest) == 0, "%s: something is left", rows[_i].name);
-    pay_sum_subtract_sum(&rest, &parts); /* as a net sum does when more was given back */
+    pay_sum_subtract_sum(&rest, &parts); /* as for a net sum if more was refunded */
     ck_assert_msg(rest.low >= 0 && rest.low < PAY_SUM_LOW_END, "%s: no borrow", rows[_i].name);
     pay_sum_add_sum(&rest, &parts);
     ck_assert_msg(pay_sum_compare(&sum, &rest) == 0, "%s: not back at nothing", rows[_i].name);

@@ -189,7 +189,7 @@ START_TEST(test_clock)
 }
 END_TEST
 
-/* What is to wait for longer than anything waits was noted by a clock that was ahead. */
+/* A time further ahead than the longest wait was set by a clock that was ahead. */
 START_TEST(test_is_over)
 {
     ck_assert_int_eq(pay_time_is_over(99, 100, 10), 1);

@@ -35,7 +35,7 @@ static const struct {
     {"Pacific/Apia", "2011-12-29", "2011-12-29T10:00:00Z"},
     {"Pacific/Apia", "2011-12-30", "2011-12-30T10:00:00Z"},
     {"Pacific/Apia", "2011-12-31", "2011-12-30T10:00:00Z"},
-    /* Behind the last change in the file. */
+    /* After the last change in the file. */
     {"America/New_York", "2038-03-15", "2038-03-15T04:00:00Z"},
     {"America/New_York", "2100-07-04", "2100-07-04T04:00:00Z"},
     {"Australia/Sydney", "2100-01-01", "2099-12-31T13:00:00Z"},
@@ -367,7 +367,10 @@ START_TEST(test_offset)
 }
 END_TEST
 
-/* A day's start is the same instant by its offset as by its date, but where midnight is skipped. */
+/*
+ * A day's start is the same instant by its offset and by its date, except where midnight is
+ * skipped.
+ */
 START_TEST(test_offset_of_day_start)
 {
     static const char *const zones[] = {"America/New_York", "Africa/Lagos", "America/Los_Angeles",

@@ -50,7 +50,7 @@ START_TEST(test_string)
 }
 END_TEST
 
-/* What any string becomes is read back as it was, byte by byte. */
+/* Any string that is written is read back as it was, byte by byte. */
 START_TEST(test_every_byte)
 {
     const char value[] = {(char)(_i), 'x', '\0'};
