@@ -8,8 +8,8 @@
 
 static _Atomic apr_int64_t ahead_ms;
 
-/* Stands before libc's, for libcurl too. The kernel's own answer, without what libc would add of
- * speed. */
+/* Precedes libc's function, for libcurl too. The kernel's own answer, without libc's
+ * optimisation. */
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
     int rc = (int)syscall(SYS_clock_gettime, clock, now);

@@ -28,7 +28,7 @@ struct peer_t {
     int listener;
     int port;
     int stop[2]; /* a pipe: its end becomes readable when the peer is stopped */
-    int go[2];   /* as well, when it is released */
+    int go[2];   /* likewise, when it is released */
     pthread_t thread;
     void (*serve)(struct peer_t *peer, int fd);
     peer_http_t http;
@@ -38,13 +38,13 @@ struct peer_t {
     atomic_int requests;
     atomic_int closed;
     atomic_int cuts;  /* answers that were cut */
-    atomic_int stuck; /* connections on which nothing more is done, or a byte now and then */
+    atomic_int stuck; /* connections without further action, or with a byte now and then */
     pthread_mutex_t mutex;
     char text[PEER_TEXT_MAX + 1];
     size_t text_len;
 };
 
-/* 0: the peer is stopped, or `ms` are over when it is not negative. */
+/* Returns 0 if the peer is stopped, or if `ms` are over and not negative. */
 static int wait_readable(peer_t *peer, int fd, int ms)
 {
     struct pollfd fds[2] = {{.fd = peer->stop[0], .events = POLLIN}, {.fd = fd, .events = POLLIN}};
@@ -89,11 +89,11 @@ static void text_add(peer_t *peer, const char *data, size_t len, int anew)
 
 /* ---- HTTP */
 
-/* Reads one request into `text`; 0: the connection has ended. */
+/* Reads one request into `text`; returns 0 if the connection has ended. */
 static int request_read(peer_t *peer, int fd, char text[PEER_TEXT_MAX + 1])
 {
     size_t len = 0;
-    size_t want = 0; /* with the body, once the head is whole */
+    size_t want = 0; /* with the body, once the head is complete */
 
     while (!want || len < want) {
         ssize_t got;
@@ -208,7 +208,7 @@ static void http_serve(peer_t *peer, int fd)
 
 /* ---- SMTP */
 
-/* A line without its end; 0: the connection has ended. */
+/* Reads a line without its end; returns 0 if the connection has ended. */
 static int line_read(peer_t *peer, int fd, char line[LINE_MAX_LEN + 1])
 {
     size_t len = 0;
@@ -226,7 +226,7 @@ static int line_read(peer_t *peer, int fd, char line[LINE_MAX_LEN + 1])
     }
 }
 
-/* 0: the connection ends here. */
+/* Returns 0 if the connection ends here. */
 static int reply(peer_t *peer, int fd, const char *text, const char *usual)
 {
     text = text ? text : usual;

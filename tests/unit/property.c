@@ -51,7 +51,7 @@ pay_outcome_kind_t property_outcome(void)
     return property.wrong_by && kind == PAY_OUTCOME_UNKNOWN ? PAY_OUTCOME_APPROVED : kind;
 }
 
-/* Each refund is sent once, whatever becomes of the store; questions count no calls. */
+/* Each refund is sent once, whatever happens to the store; queries do not count as calls. */
 static int noted_calls;
 
 static void note_sent(const payments_charge_t *charge, const payments_refund_t *refund)
@@ -121,7 +121,7 @@ void property_close(void)
     property.service.store = NULL;
 }
 
-/* --- one of the model's things, at random --- */
+/* --- a random record of the model --- */
 
 model_charge_t *property_charge(void)
 {
@@ -140,7 +140,7 @@ model_refund_t *property_refund(model_charge_t **charge)
 
 /* --- comparing --- */
 
-/* The first answer of a decision, and from then on the same bytes. */
+/* The first answer of a decision; later ones must have the same bytes. */
 void property_hold_answer(const char **known, const char *text)
 {
     if (!*known) {
@@ -162,7 +162,7 @@ static void compare_refund(const model_refund_t *want, const char *reference)
     HOLD(got->absent_since == want->question.absent_since, "a refund is absent since another time");
 }
 
-/* Of Live Mode's: its acquirer knows it by a name that leads to it alone, and tells nothing. */
+/* Of Live Mode's: its acquirer knows it by a name that leads to it alone, and reveals nothing. */
 static void compare_name(const pay_charge_t *charge)
 {
     const int is_named = charge->scope.mode == PAY_LIVE && charge->kind == PAY_CHARGE_TOKENIZED;

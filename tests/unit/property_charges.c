@@ -142,7 +142,7 @@ void property_do_checkout(void)
     pay_claim_t claim;
     apr_status_t rv;
 
-    /* Live Mode's acquirer would be asked: only time ends this one. */
+    /* Live Mode's acquirer would be queried: only time ends this one. */
     if (property.model.charge_count == MODEL_CHARGES_MAX
         || property.caller.scope.mode == PAY_LIVE) {
         return;

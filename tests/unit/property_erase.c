@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "property.h"
 
-/* What takes things out, at the end of a sequence: in whatever state it left the store. */
+/* Erasing, at the end of a sequence: in any state of the store. */
 
 #define STEPS_MAX 100
 

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 /*
- * Events against the model: what changed in the model since the last step must have been written
- * for each endpoint that was enabled then, waits in that order until it is delivered, and is never
+ * Events against the model: a change in the model since the last step must have been written for
+ * each endpoint that was enabled then, waits in that order until it is delivered, and is never
  * lost. Notices of parking are delivered like others and not counted.
  */
 
@@ -20,7 +20,7 @@ typedef struct told_t {
     int waits[KINDS]; /* by endpoint: not delivered yet */
 } told_t;
 
-/* What was last seen of a charge of the model, and what was told of it. */
+/* The last known state of a charge of the model, and its events. */
 typedef struct followed_t {
     apr_uint64_t seq;
     pay_charge_state_t state;
@@ -37,7 +37,7 @@ typedef struct known_t {
     int charge_count;
     const pay_event_t *held[HELD_MAX]; /* taken, and not finished yet */
     int held_count;
-    apr_uint32_t before; /* sequences of the epoch come behind it */
+    apr_uint32_t before; /* sequences of the epoch follow it */
 } known_t;
 
 static known_t now, of_copy;
@@ -52,7 +52,7 @@ void property_events_epoch(apr_uint32_t number)
     now.before = number << 12;
 }
 
-/* Whether an endpoint wants to know of it; the first time or when the charge is back in a state. */
+/* Whether an endpoint receives it; the first time, or when the charge returns to a state. */
 static int wants(int endpoint, pay_event_kind_t kind, int state, int first)
 {
     const int paid = kind == PAY_EVENT_TRANSACTION && state == PAY_CHARGE_SUCCESSFUL;
@@ -177,7 +177,7 @@ void property_events_compare(void)
     HOLD(!next_listed(list, &at), "an event that nothing tells of");
 }
 
-/* The oldest of its transaction and endpoint that waits. */
+/* The oldest waiting one of its transaction and endpoint. */
 static told_t *first_of(const pay_event_t *event)
 {
     int i, k;
@@ -279,7 +279,7 @@ static void finish_held(int all)
     }
 }
 
-/* What is taken ends first: a server that is put back does not go on with it. */
+/* Taken events end first: a restored server does not go on with them. */
 void property_events_keep(void)
 {
     finish_held(1);
@@ -372,7 +372,7 @@ void property_events_leave(void)
     }
 }
 
-/* All that was ever told arrives, whatever went wrong before. */
+/* All events that were ever written arrive, whatever went wrong before. */
 void property_events_end(void)
 {
     apr_array_header_t *list;

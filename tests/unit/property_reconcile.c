@@ -2,7 +2,7 @@
 #include "property.h"
 #include "service/reconcile/reconcile.h"
 
-/* 1: it is asked about now; *decided counts those that are decided thereby. */
+/* Returns 1 if it is queried now; *decided counts those that this decides. */
 static int charge_asked(int *decided, model_charge_t *charge, payments_verdict_t says)
 {
     const pay_late_t becomes =
@@ -81,14 +81,14 @@ void property_do_reconcile(void)
     }
 }
 
-/* The acquirer never received what is pending, or says so, often enough. */
+/* The acquirer never received pending payments, or reports so, often enough. */
 void property_do_absence(void)
 {
     property_reconcile(PAYMENTS_ABSENT);
     property_reconcile(PAYMENTS_ABSENT);
 }
 
-/* All that failed for absence is asked about once more, and was carried out all the same. */
+/* All that failed for absence are queried once more, and were executed after all. */
 void property_end_late(void)
 {
     property.now += MODEL_LATE_CHECKS_END;

@@ -39,7 +39,7 @@ static void refund_in_a_child(const void *baton)
     (void)refund_ask(&out, &replayed, wish->reference, wish->asked_minor, wish->key);
 }
 
-/* What a dead process left: only the store can tell its reference. */
+/* Left by a dead process: only the store knows its reference. */
 static void refund_find_left(model_charge_t *charge, model_refund_t *refund)
 {
     pay_transaction_t seen;
@@ -52,7 +52,7 @@ static void refund_find_left(model_charge_t *charge, model_refund_t *refund)
         property.pool, APR_ARRAY_IDX(seen.refunds, charge->refund_count - 1, const char *));
 }
 
-/* What is settled is remembered; what may end otherwise is not: R4, a charge not decided yet. */
+/* Settled results are remembered; others are not: R4, a charge not decided yet. */
 static int refusal_is_kept(const model_charge_t *charge, const char *code)
 {
     return !strcmp(code, "R2") || !strcmp(code, "R3")
@@ -176,7 +176,7 @@ void property_do_refusal_again(void)
     HOLD(property_calls() == 0, "a refused refund reached the acquirer");
 }
 
-/* The acquirer's late word on one that it had processed. */
+/* The acquirer's late report on one that it had processed. */
 void property_do_refund_fail(void)
 {
     model_charge_t *charge;

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 /*
- * A copy of the store that is put back, one that is opened beside the original, and a clock that is
- * wrong for a while. What a restore takes back the model forgets, and nothing else.
+ * A copy of the store that is restored, one that is opened beside the original, and a clock that is
+ * wrong for a while. The model forgets exactly what a restore takes back.
  */
 
 #define HOURS(n) ((n)*PROPERTY_HOUR)
@@ -39,7 +39,7 @@ void property_do_backup(void)
     taken.model = property.model;
 }
 
-/* Nothing of Live Mode is given back from a copy that nobody has confirmed. */
+/* Nothing of Live Mode is refunded from a copy that nobody has confirmed. */
 static void hold_held(void)
 {
     const pay_refund_request_t request = {
@@ -117,7 +117,7 @@ void property_do_beside(void)
     property.copies++;
 }
 
-/* Each is decided at once: what waits for a clock that was ahead waits for hours. */
+/* Each is decided at once: a wait caused by a clock that was ahead lasts for hours. */
 void property_do_clock(void)
 {
     static const apr_interval_time_t steps[] = {HOURS(2),   -HOURS(2), HOURS(72),

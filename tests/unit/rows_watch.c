@@ -19,7 +19,7 @@ typedef struct seen_t {
 
 static seen_t seen[SEEN_MAX];
 static int seen_count, is_watching, is_at_work;
-static pay_rows_work_t watched; /* the work that is at work */
+static pay_rows_work_t watched; /* the current work */
 
 __typeof__(pay_rows_commit) __real_pay_rows_commit, __wrap_pay_rows_commit;
 __typeof__(pay_rows_hint) __wrap_pay_rows_hint;
@@ -43,7 +43,7 @@ static seen_t *seen_of(pay_table_t table, const void *key, size_t len)
     return one;
 }
 
-/* What a reference that was told of leads to is fetched with it. */
+/* The target of an announced reference is fetched with it. */
 static void follow(const seen_t *from, const MDB_val *row)
 {
     pay_store_key_t key;
@@ -72,7 +72,7 @@ void __wrap_pay_rows_hint(pay_rows_txn_t *txn, pay_table_t table, const MDB_val 
     seen_of(table, key->mv_data, key->mv_size)->is_hinted = 1;
 }
 
-/* What the engine reads around the work is its own. */
+/* Reads of the engine around the work are its own. */
 static int work_watched(pay_rows_txn_t *txn, void *baton)
 {
     int rc;
@@ -83,7 +83,7 @@ static int work_watched(pay_rows_txn_t *txn, void *baton)
     return rc;
 }
 
-/* As an engine that has use for them, it asks for the hints first. */
+/* Like an engine that uses them, it requests the hints first. */
 apr_status_t __wrap_pay_rows_commit(pay_store_t *store, pay_turn_t turn, int grows,
                                     pay_rows_work_t work, void *baton)
 {

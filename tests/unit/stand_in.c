@@ -17,7 +17,7 @@
 
 stand_in_t stand_in;
 
-/* Its place in the vectors of configurations: core's is the first. */
+/* Its position in the vectors of configurations: core's is the first. */
 module AP_MODULE_DECLARE_DATA payments_module = {
     .version = MODULE_MAGIC_NUMBER_MAJOR,
     .minor_version = MODULE_MAGIC_NUMBER_MINOR,
@@ -228,7 +228,7 @@ void *ap_lookup_provider(const char *group, const char *name, const char *versio
                : NULL;
 }
 
-/* Its name, behind that of one whose module is gone. */
+/* Its name, after that of one whose module is gone. */
 apr_array_header_t *ap_list_provider_names(apr_pool_t *p, const char *group, const char *version)
 {
     apr_array_header_t *names = apr_array_make(p, 2, sizeof(ap_list_provider_names_t));
@@ -344,7 +344,7 @@ void ap_hook_check_authn(ap_HOOK_check_user_id_t *function, const char *const *b
     stand_in.check_authn = function;
 }
 
-/* Kept by nobody: no test runs them. */
+/* Not stored: no test runs them. */
 void ap_hook_note_auth_failure(ap_HOOK_note_auth_failure_t *function, const char *const *before,
                                const char *const *behind, int order)
 {

@@ -9,7 +9,7 @@
 
 #define DEVICES "/dev/"
 
-/* Our standard input becomes a terminal; its name below /dev. */
+/* Makes our standard input a terminal; returns its name below /dev. */
 static const char *terminal_open(void)
 {
     const int master = posix_openpt(O_RDWR | O_NOCTTY);
@@ -27,7 +27,7 @@ static const char *terminal_open(void)
     return name + strlen(DEVICES);
 }
 
-/* Somebody has logged in there, from `host`, as a file of logins of our own says. */
+/* A login there, from `host`, according to a file of logins of our own. */
 static void login_add(const char *line, const char *host)
 {
     const char *file = apr_pstrcat(unit_pool, unit_dir(), "/utmp", NULL);

@@ -10,7 +10,7 @@
 
 /*
  * `event retry --all` and `event drop --all` while others change the same events: the store lists
- * three, and a script says how the change of each ends.
+ * three, and a script decides how the change of each ends.
  */
 
 #define EVENTS 3

@@ -16,11 +16,10 @@
 
 /*
  * Every command of paymentsctl that opens a store and takes an account, or one of the options
- * below: a value that is none is refused, by the exit status that says so, before anything is
- * written.
+ * below: an invalid value is refused, with the proper exit status, before anything is written.
  */
 
-/* What the required options say where no row says something else. */
+/* The values of required options if no row has another one. */
 static const char *const usual[CTL_OPTION_COUNT] = {
     [CTL_OPTION_MODE] = "test",        [CTL_OPTION_KIND] = "secret",
     [CTL_OPTION_BY] = "day",           [CTL_OPTION_CARD] = "5555555555554444",
@@ -55,7 +54,7 @@ static const struct {
     {"mail set", NULL, CTL_OPTION_RECEIPTS, "on"},
 };
 
-/* Those whose first argument is no account. */
+/* Those whose first argument is not an account. */
 static const char *const others[] = {"account create", "account list", "key revoke",
                                      "key rotate",     "store backup", "event deliver"};
 

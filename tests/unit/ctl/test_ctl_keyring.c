@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What the master key is needed for, and what is said where there is none. */
+/* The commands that need the master key, and their messages without one. */
 
 /* ---- what in the store is sealed */
 
@@ -17,7 +17,7 @@
 static const struct sealed_t {
     const char *name;
     int keys;          /* encryption keys */
-    const char *login; /* of the mail relay; NULL: no server has told how it delivers */
+    const char *login; /* of the mail relay; NULL: no server has stored how it delivers */
     const char *secrets[3];
     apr_status_t keys_rv, delivery_rv, endpoints_rv;
     ctl_exit_t want;
@@ -130,7 +130,7 @@ END_TEST
 static const struct {
     const char *name;
     apr_status_t status;
-    const char *reason; /* NULL: the status alone tells */
+    const char *reason; /* NULL: only the status shows it */
     int create;
     ctl_exit_t want;
     const char *says;

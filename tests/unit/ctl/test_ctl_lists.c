@@ -9,7 +9,7 @@
 
 /*
  * Each list of paymentsctl, over a store that has the account and reads nothing else: the command
- * fails. A store on a disk that fails in the middle of a list would do the same by chance only.
+ * fails. A store on a disk that fails in the middle of a list would do the same only by chance.
  */
 
 #define DOWN PAY_STORE_EDOWN
@@ -160,7 +160,7 @@ static apr_status_t no_held(apr_array_header_t **out, pay_store_t *store, const 
     return DOWN;
 }
 
-static char scopes_asked[20]; /* "t" for Test Mode, "l" for Live Mode, "*" for all there is */
+static char scopes_asked[20]; /* "t" for Test Mode, "l" for Live Mode, "*" for both */
 
 static apr_status_t none_held(apr_array_header_t **out, pay_store_t *store,
                               const pay_scope_t *scope, const pay_due_t *after, int limit,
@@ -257,7 +257,7 @@ START_TEST(test_a_store_that_fails)
 }
 END_TEST
 
-/* What the store has kept of refunds. */
+/* The store's records of refunds. */
 static const struct {
     const char *name;
     const char *text;
@@ -301,7 +301,7 @@ START_TEST(test_records_that_are_none)
 }
 END_TEST
 
-/* In JSON each is printed as it is kept, whatever it holds. */
+/* In JSON each is printed as it is stored, whatever it contains. */
 static const struct {
     const char *text, *want;
 } json_rows[] = {

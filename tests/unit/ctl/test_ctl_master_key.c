@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * store rotate-master-key goes through all that is sealed, a batch at a time, and takes the old key
- * out of the file only when nothing is under it any more. Batches are of one row here.
+ * store rotate-master-key goes through all sealed values, a batch at a time, and removes the old
+ * key from the file only when nothing is under it any more. Batches are of one row here.
  */
 
 #define WEBHOOKS 4 /* two accounts in both modes */
@@ -99,11 +99,11 @@ static const struct {
     int fails_at;
     ctl_exit_t want;
     const char *prints;
-    int old, fresh; /* secrets that the key before opens afterwards, and the file */
+    int old, fresh; /* secrets that the previous key opens afterwards, and the file */
 } rows[] = {
     {0, CTL_OK, "5 sealed anew\n", 0, WEBHOOKS + 1},
     {3, CTL_EXIT_ACCESS, "", WEBHOOKS + 1, WEBHOOKS + 1}, /* before there is a new key */
-    {8, CTL_EXIT_ACCESS, "", WEBHOOKS - 1, WEBHOOKS + 1}, /* behind two of them */
+    {8, CTL_EXIT_ACCESS, "", WEBHOOKS - 1, WEBHOOKS + 1}, /* after two of them */
 };
 
 START_TEST(test_rotation)

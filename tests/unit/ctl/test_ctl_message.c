@@ -12,7 +12,7 @@
 
 static const struct {
     const char *name;
-    const char *fields[2]; /* at fault; NULL: none */
+    const char *fields[2]; /* at fault; NULL: no field */
     const char *want;
 } field_rows[] = {
     {"none", {NULL, NULL}, "paymentsctl: It is not valid.\n"},
@@ -35,7 +35,7 @@ static pay_problem_t *problem_with(const char *const fields[2])
     return problem;
 }
 
-/* What standard error says of it. */
+/* The message about it on standard error. */
 static const char *said_of(ctl_exit_t *code, const pay_problem_t *problem)
 {
     const char *path = apr_pstrcat(unit_pool, unit_dir(), "/said", NULL);

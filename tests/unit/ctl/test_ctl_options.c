@@ -10,7 +10,7 @@
 
 #define WORDS_MAX 20
 
-/* "a b" as an argument vector behind the program's name; "''" is an empty word. */
+/* "a b" as an argument vector after the program's name; "''" is an empty word. */
 static int words_of(const char *out[WORDS_MAX], const char *line)
 {
     char *rest = apr_pstrdup(unit_pool, line);
@@ -356,7 +356,7 @@ START_TEST(test_find)
 }
 END_TEST
 
-/* Each is found by its name, wants no option twice, and asks for no more words than there are. */
+/* Each is found by its name, requires no option twice, and takes no more words than there are. */
 START_TEST(test_table)
 {
     const char *words[WORDS_MAX];
@@ -370,7 +370,7 @@ START_TEST(test_table)
         ck_assert_msg(!(one->required & one->optional), "%s", one->name);
         ck_assert_int_le(one->args_min, one->args_max);
         ck_assert_int_le(one->args_max, CTL_ARGS_MAX);
-        /* What moves or takes away money leaves an entry of who did it. */
+        /* Commands that move or remove money leave an entry with the person's name. */
         if (strstr(one->name, "resolve") || strstr(one->name, "revoke")
             || strstr(one->name, "erase")) {
             ck_assert_msg(ctl_open_is_audited(one->open), "%s", one->name);

@@ -161,7 +161,9 @@ START_TEST(test_lists)
 }
 END_TEST
 
-/* So many rows are measured together: a wide one among them moves all, one behind them itself. */
+/*
+ * So many rows are measured together: a wide one among them widens all, one after them only itself.
+ */
 START_TEST(test_a_long_table_is_measured_in_parts)
 {
     const ctl_t ctl = {.pool = unit_pool};

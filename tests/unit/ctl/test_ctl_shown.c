@@ -4,7 +4,7 @@
 #include "shown.h"
 #include "store_script.h"
 
-/* Each column and each line of what is shown of accounts, keys, tokens, charges and refunds. */
+/* Each column and each line of the output for accounts, keys, tokens, charges and refunds. */
 
 static const pay_account_t account = {.number = 7,
                                       .name = "shop",
@@ -91,7 +91,7 @@ static const pay_refund_t refund = {.id = "id-1",
                                     .acquirer_charge = "acq-1",
                                     .asked_digest = ""};
 
-/* History that leaves out what it may, and waits for nobody. */
+/* History without its optional parts, which waits for nobody. */
 static pay_refund_t bare_refund(void)
 {
     pay_refund_t bare = refund;

@@ -4,7 +4,7 @@
 #include "shown.h"
 #include "store_script.h"
 
-/* Each column and each line of what is shown of events, webhooks, mail, links, the audit and the
+/* Each column and each line of the output for events, webhooks, mail, links, the audit and the
  * store itself. */
 
 static const pay_charge_t charge = {.scope = {7, PAY_LIVE},
@@ -68,7 +68,7 @@ static const pay_event_t event = {.scope = {7, PAY_LIVE},
                                   .charge = &charge,
                                   .refund = &refund};
 
-/* Tells the merchant that the other one was given up. */
+/* Notifies the merchant that the other one was given up. */
 static const pay_event_t notice = {.scope = {7, PAY_LIVE},
                                    .endpoint = PAY_ENDPOINT_NOTICE,
                                    .charge_seq = 11,
@@ -199,7 +199,7 @@ static apr_status_t event_list(apr_array_header_t **out, pay_store_t *store,
     if (!after) {
         APR_ARRAY_PUSH(*out, const pay_event_t *) = &event;
         APR_ARRAY_PUSH(*out, const pay_event_t *) = &notice;
-    } else { /* the place of the last one, and nothing else of it */
+    } else { /* the position of the last one, and nothing else of it */
         ck_assert_int_eq(after->endpoint, PAY_ENDPOINT_NOTICE);
         ck_assert_uint_eq(after->charge_seq, 11);
         ck_assert_uint_eq(after->sequence, 3);
@@ -635,7 +635,7 @@ START_TEST(test_shown)
 }
 END_TEST
 
-/* Of the refunds that wait only so many are listed, and behind them a line that says so. */
+/* Only so many of the waiting refunds are listed, followed by a line that says so. */
 START_TEST(test_what_a_copy_brings_back_has_an_end)
 {
     ctl_t ctl = {.store = STORE_NONE, .pool = unit_pool};

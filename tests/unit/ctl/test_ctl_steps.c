@@ -4,7 +4,7 @@
 #include "shown.h"
 #include "store_script.h"
 
-/* Commands that go through the store in steps: where they end, and what they say then. */
+/* Commands that go through the store in steps: where they end, and their messages then. */
 
 static int steps;
 
@@ -133,7 +133,7 @@ static const struct end_row_t {
     const char *state;
     int rows;  /* of each step but the last */
     int there; /* steps that find some */
-    int want;  /* steps that are asked for */
+    int want;  /* requested steps */
 } end_rows[] = {
     {"charges", ctl_charge_list, NULL, NULL, 2, 2, 3},
     {"charges to a limit", ctl_charge_list, "2", NULL, 2, 9, 1},

@@ -7,8 +7,8 @@
 #include "unit.h"
 
 /*
- * What `store confirm` shows of a store before it is confirmed is all of it: if one part cannot be
- * read, the command fails.
+ * The output of `store confirm` before confirmation is complete: if one part cannot be read, the
+ * command fails.
  */
 
 static apr_status_t refund_waiting(apr_array_header_t **out, pay_store_t *store,
@@ -26,7 +26,7 @@ static apr_status_t named_list(apr_array_header_t **out, pay_store_t *store, con
     return PAY_STORE_EDOWN;
 }
 
-/* It has counted some when it fails: how many there are is not known. */
+/* It has counted some when it fails: the number of all is not known. */
 static apr_status_t waiting_count(pay_waiting_t *out, pay_store_t *store, const pay_scope_t *scope,
                                   int limit)
 {

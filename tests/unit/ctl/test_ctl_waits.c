@@ -4,7 +4,7 @@
 #include "shown.h"
 #include "store_script.h"
 
-/* Commands that wait for the server: what they say while nothing happens, and how they end. */
+/* Commands that wait for the server: their messages while nothing happens, and how they end. */
 
 #define STEPS 5
 
@@ -46,7 +46,7 @@ static apr_status_t account_get(pay_account_t **out, pay_store_t *store, const c
     }
 #define DONE .answered = 1, .done_until = SHOWN_AT(2)
 
-/* As the store has it, so many milliseconds after the command looked last. */
+/* The store's state, so many milliseconds after the command looked last. */
 typedef struct look_t {
     int ms;
     apr_status_t rv;
@@ -204,10 +204,10 @@ static const struct test_row_t {
         apr_status_t rv;
         pay_event_t now;
     } looks[STEPS];
-    pay_endpoint_t then; /* as the endpoint is once the event is gone */
+    pay_endpoint_t then; /* the endpoint's state once the event is gone */
     apr_status_t then_rv;
     ctl_exit_t want;
-    const char *says;   /* NULL: it is not compared, as the next one */
+    const char *says;   /* NULL: not compared; the following likewise */
     const char *prints; /* its end */
 } test_rows[] = {
     {"delivered", {{0, APR_NOTFOUND, NO_NEWS}}, {TAKEN}, 0, CTL_OK, "", "|delivered\nanswer|200\n"},
@@ -358,7 +358,7 @@ static const struct {
     const char *name;
     ctl_exit_t (*run)(ctl_t *ctl);
     int there, enabled; /* the endpoint */
-    const char *relay;  /* NULL: no server has told how it delivers */
+    const char *relay;  /* NULL: no server has stored how it delivers */
     const char *says;   /* a part of it */
 } off_rows[] = {
     {"no webhook", ctl_webhook_test, 0, 0, NULL, "has no webhook in test mode"},

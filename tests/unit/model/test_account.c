@@ -101,7 +101,7 @@ START_TEST(test_json)
 }
 END_TEST
 
-/* The same for ever, and another one for another account, mode, reference or secret. */
+/* Never changes, and differs for another account, mode, reference or secret. */
 START_TEST(test_reference)
 {
     static const struct {

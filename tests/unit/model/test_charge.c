@@ -17,7 +17,7 @@
 #define V PAY_CHARGE_VOID
 #define A PAY_CHARGE_ABANDONED
 
-/* Every pair of states; a row is where it comes from, a column where it goes to. */
+/* Every pair of states; a row is the state before, a column the state after. */
 static const struct {
     const char *name;
     pay_charge_state_t from;
@@ -69,7 +69,7 @@ static const struct {
     pay_charge_state_t state;
     int worker; /* 1: this process, 0: nobody, -1: this pid with another start, 2: other boot */
     apr_int64_t wait_ms; /* from now */
-    int until_s;         /* by the store's clock, from when it was read; 0: it is not told */
+    int until_s;         /* by the store's clock, from when it was read; 0: not known */
     int want;
 } flight_cases[] = {
     {"at work", P, 1, 60000, 0, 1},

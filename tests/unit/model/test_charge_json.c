@@ -189,7 +189,7 @@ START_TEST(test_customer)
 }
 END_TEST
 
-/* Golden bytes: a charge decided under a form is answered with these for ever. */
+/* Golden bytes: a charge decided under a form is always answered with these. */
 #define GOLDEN_SUCCESSFUL                                                                          \
     "{\"status\":true,\"message\":\"Charge successful\",\"data\":" HEAD STATUS("successful")       \
         AMOUNTS("10.50", "10.50", "0.00", "0.00")                                                  \
@@ -249,7 +249,7 @@ START_TEST(test_answer)
 }
 END_TEST
 
-/* The words and amounts of each state, whatever form its answer was decided in. */
+/* The words and amounts of each state, in any form of the answer. */
 static const struct {
     pay_charge_state_t state;
     apr_int64_t refunded_minor;

@@ -167,7 +167,7 @@ START_TEST(test_whole_request)
     ck_assert_str_eq(request->email, "ada@example.com");
     ck_assert_str_eq(request->first_name, "Ada");
     ck_assert_str_eq(request->last_name, "Obi");
-    /* Stored rows are compared with it for ever: the encoding must not change. */
+    /* Stored rows are compared with it: the encoding must never change. */
     ck_assert_str_eq(pay_hex(request->digest, PAY_SHA256_LEN, unit_pool),
                      "838995b859bdbb6a1f08a565c20c45ca8e5858227bcd41203ac5bf52b0dfa1e1");
 }
@@ -214,8 +214,8 @@ END_TEST
 static const struct {
     const char *name;
     const char *amount;
-    const char *before; /* the default that the rebase goes to */
-    const char *after;  /* the one the request was read with */
+    const char *before; /* the default currency of the rebase */
+    const char *after;  /* the one that the request was read with */
     const char *first;  /* amount of the request that was read with `before`; NULL: rebase fails */
     int same;
 } rebase_cases[] = {

@@ -120,7 +120,7 @@ START_TEST(test_no_word)
 }
 END_TEST
 
-/* Live, nobody is told that nothing was paid as long as somebody is asked about it. */
+/* In Live Mode nobody learns "not paid" as long as the acquirer or a person must still decide. */
 static const struct {
     const char *name;
     pay_mode_t mode;

@@ -23,7 +23,7 @@ static const struct {
     {"paid since", PAY_LIVE, BANK, PAY_CHARGE_SUCCESSFUL, 1},
     {"the acquirer opened no page", PAY_LIVE, "", PAY_CHARGE_FAILED, 0},
     {"its page could not be stored", PAY_LIVE, "", PAY_CHARGE_PENDING, 0},
-    /* Where it was is gone, and the shop must not make another in its place. */
+    /* Its address is gone, and the shop must not make another checkout in its place. */
     {"paid, and its payer was erased", PAY_LIVE, "", PAY_CHARGE_SUCCESSFUL, 1},
     {"given back, and its payer was erased", PAY_LIVE, "", PAY_CHARGE_REVERSED, 1},
     {"voided, and its payer was erased", PAY_LIVE, "", PAY_CHARGE_VOID, 1},

@@ -387,7 +387,7 @@ START_TEST(test_digest)
 }
 END_TEST
 
-/* Stored rows are compared with it for ever: the encoding must not change. */
+/* Stored rows are compared with it: the encoding must never change. */
 START_TEST(test_digest_is_frozen)
 {
     ck_assert_str_eq(

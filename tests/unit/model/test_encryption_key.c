@@ -12,7 +12,7 @@ static const struct {
     {{4294967295U, PAY_TEST}, "encryption key account 4294967295 test"},
 };
 
-/* What is stored opens under these words alone: they never change. */
+/* Stored keys open under these words alone: they never change. */
 START_TEST(test_context)
 {
     ck_assert_str_eq(pay_encryption_key_context(&context_rows[_i].scope, unit_pool),

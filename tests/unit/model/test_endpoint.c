@@ -7,7 +7,7 @@
 
 static const struct {
     const char *name;
-    pay_endpoint_kind_t kind; /* 0: none has the name */
+    pay_endpoint_kind_t kind; /* 0: no such name */
 } kind_cases[] = {
     {"webhook", PAY_ENDPOINT_WEBHOOK},
     {"receipt", PAY_ENDPOINT_RECEIPT},

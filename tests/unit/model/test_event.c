@@ -83,7 +83,7 @@ static void change_time(pay_event_t *event)
 static const struct {
     const char *name;
     void (*change)(pay_event_t *event);
-    int is_place; /* an id tells it */
+    int is_place; /* an id shows it */
 } id_cases[] = {
     {"another account", change_account, 0},
     {"another mode", change_mode, 0},
@@ -167,8 +167,8 @@ static const struct {
     pay_event_kind_t kind;
     int state;
     const char *notify, *type;
-    const char *to;       /* w, r, n: who is told of the first such change */
-    const char *to_again; /* ... and when the transaction comes back to it */
+    const char *to;       /* w, r, n: the recipients of the first such change */
+    const char *to_again; /* ... and of the return of the transaction to this state */
 } kinds[] = {
     {PAY_EVENT_TRANSACTION, PAY_CHARGE_PENDING, "transaction", "pending", "", ""},
     {PAY_EVENT_TRANSACTION, PAY_CHARGE_SUCCESSFUL, "transaction", "successful", "wrn", "w"},

@@ -108,7 +108,7 @@ static const struct {
      "\"live\",\"createdAt\":\"2026-01-01T00:00:00.250Z\"}}"},
 };
 
-/* What each record may have become since, however little of it is what the event tells. */
+/* Later changes to each record, which the event must not show. */
 static const struct {
     pay_charge_state_t charge;
     apr_int64_t refunded_minor, refunds_pending_minor;
@@ -172,7 +172,7 @@ START_TEST(test_body)
         event.charge_seq = event.kind == PAY_EVENT_TEST ? 0 : charge.seq;
         event.charge = event.kind == PAY_EVENT_TEST ? NULL : &charge;
         event.refund = event.kind == PAY_EVENT_REFUND ? &refund : NULL;
-        event.failures = (apr_uint32_t)k; /* how its delivery goes is no part of it */
+        event.failures = (apr_uint32_t)k; /* the state of its delivery is not part of it */
         event.leases = (apr_uint32_t)k;
         event.due_at = LATER + k;
         event.error = k ? "no" : "";
@@ -182,7 +182,7 @@ START_TEST(test_body)
 }
 END_TEST
 
-/* For mail, which reads the records themselves: nothing of the given ones is changed. */
+/* For mail, which reads the records themselves: the given ones are not changed. */
 START_TEST(test_records_as_they_were)
 {
     pay_charge_t charge = charge_then, then;

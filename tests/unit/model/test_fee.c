@@ -6,7 +6,7 @@
 static const struct {
     const char *name, *text;
     const char *rules; /* NULL: refused */
-    const char *fault; /* a part of why; NULL with rules */
+    const char *fault; /* a part of the reason; NULL with rules */
 } texts[] = {
     {"none", "", "", NULL},
     {"blanks", "  ", "", NULL},
@@ -78,7 +78,7 @@ START_TEST(test_texts)
     ck_assert_msg(!fault && !strcmp(rules, texts[_i].rules), "%s: %s%s", texts[_i].name, rules,
                   fault);
     ck_assert_ptr_null(pay_fee_rules_read(&again, rules, unit_pool));
-    ck_assert_str_eq(again, rules); /* what is kept is read as the same */
+    ck_assert_str_eq(again, rules); /* the stored form is read as the same */
 }
 END_TEST
 
@@ -143,7 +143,7 @@ START_TEST(test_fees)
 }
 END_TEST
 
-/* A currency that there was when the rules were set; the others are not lost with it. */
+/* A currency that existed when the rules were set; the others are not lost with it. */
 START_TEST(test_dropped_currency)
 {
     const pay_money_t money = {1000, "NGN"};

@@ -21,7 +21,7 @@ static pay_form_t form_of(const char *member)
     return form;
 }
 
-/* The reason of the form's only fault, "" when there is none. */
+/* The reason of the form's only fault, "" if there is none. */
 static const char *reason_of(const pay_form_t *form, const char *field)
 {
     const pay_field_error_t *fault;
@@ -40,7 +40,7 @@ static const struct {
     const char *name;
     const char *member;
     const char *want;   /* NULL: at fault */
-    const char *reason; /* what it begins with */
+    const char *reason; /* its beginning */
 } reference_cases[] = {
     {"plain", "\"r\":\"order-1\"", "order-1", ""},
     {"one character", "\"r\":\"!\"", "!", ""},

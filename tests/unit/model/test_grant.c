@@ -117,7 +117,7 @@ END_TEST
 
 static const struct {
     const char *text;
-    pay_role_t role; /* 0: none has the name */
+    pay_role_t role; /* 0: no such name */
 } role_cases[] = {
     {"viewer", PAY_ROLE_VIEWER},
     {"operator", PAY_ROLE_OPERATOR},
@@ -142,7 +142,7 @@ START_TEST(test_role)
 }
 END_TEST
 
-/* Each may do what those before it may. */
+/* Each role has the rights of those before it. */
 START_TEST(test_order)
 {
     ck_assert_int_lt(PAY_ROLE_VIEWER, PAY_ROLE_OPERATOR);

@@ -3,7 +3,7 @@
 
 #include "books.h"
 
-/* What lies before the rounds: once a day, for what an acquirer decides late. */
+/* The time before the rounds: fetched once a day, for late decisions of an acquirer. */
 
 #define SECOND apr_time_from_sec(1)
 #define HOUR (3600 * SECOND)
@@ -17,7 +17,7 @@ static apr_array_header_t *services;
 static pay_history_sync_t *history_sync;
 static pay_scope_t live;
 
-/* As a child process begins. */
+/* Like the start of a child process. */
 static void begin(void)
 {
     history_sync = pay_history_sync_create(till->store, services, unit_pool);
@@ -39,7 +39,7 @@ START_TEST(test_once_a_day)
     int i;
 
     ck_assert_int_eq(books_steps(history_sync), 1 + WEEKS);
-    books_check_call(books, 0, TILL_NOW - 7 * DAY, TILL_NOW); /* what is new comes first */
+    books_check_call(books, 0, TILL_NOW - 7 * DAY, TILL_NOW); /* new refunds come first */
     for (i = 0; i < WEEKS; i++) {
         books_check_call(books, 1 + i, TILL_NOW - FAR + i * 7 * DAY,
                          TILL_NOW - FAR + (i + 1) * 7 * DAY);
@@ -56,8 +56,8 @@ START_TEST(test_once_a_day)
 }
 END_TEST
 
-/* A round that is due goes before the rest; a process that ends loses its place, and begins anew.
- */
+/* A round that is due comes before the rest; a process that ends loses its position, and begins
+ * again. */
 START_TEST(test_in_between)
 {
     ck_assert_int_eq(books_step(history_sync), 1);
@@ -73,7 +73,7 @@ START_TEST(test_in_between)
 }
 END_TEST
 
-/* One of ours that the acquirer takes back after a month, and one made elsewhere that it decides
+/* One of ours that the acquirer reverses after a month, and one made elsewhere that it decides
  * then. */
 START_TEST(test_learnt_late)
 {
@@ -111,7 +111,7 @@ START_TEST(test_learnt_late)
 }
 END_TEST
 
-/* Of all calls since they were counted. */
+/* Of all calls since the counter was reset. */
 static apr_time_t earliest(void)
 {
     apr_time_t from = till_clock;
@@ -123,7 +123,7 @@ static apr_time_t earliest(void)
     return from;
 }
 
-/* It goes as far back as the oldest one that is still pending, and not for ever. */
+/* It goes as far back as the oldest one that is still pending, within bounds. */
 START_TEST(test_oldest_pending)
 {
     payments_record_t *record = books_add(books, "1", "pending");
@@ -157,7 +157,7 @@ START_TEST(test_oldest_pending)
 }
 END_TEST
 
-/* An acquirer that lists nothing so old keeps nobody from what is new, and is told of once. */
+/* An acquirer that lists nothing so old does not delay new refunds, and is logged once. */
 static void fail_all(void)
 {
     books->failures = -1;
@@ -167,7 +167,7 @@ START_TEST(test_fails)
 {
     int i;
 
-    books->meanwhile = fail_all; /* behind the round */
+    books->meanwhile = fail_all; /* after the round */
     for (i = 0; i < 3; i++) {
         books->failures = 0;
         books->calls = 0;

@@ -6,7 +6,7 @@
 #include "history_fixture.h"
 #include "store_script.h"
 
-/* What a shop is told of refunds that were made elsewhere. */
+/* Events to a shop about refunds that were made elsewhere. */
 
 #define TOLD_SO_FAR "webhook 1.1 transaction successful; "
 #define HOUR apr_time_from_sec(3600)
@@ -96,7 +96,7 @@ END_TEST
 static const struct {
     const char *name;
     int spent;
-    apr_int64_t refunded_minor; /* as the acquirer says with its approval, of 10.00 */
+    apr_int64_t refunded_minor; /* as the acquirer reports with its approval, of 10.00 */
     const char *acts;
     const char *want;
 } before_cases[] = {
@@ -112,7 +112,7 @@ static const struct {
                  "webhook 1.4 transaction reversed behind"},
 };
 
-/* What reversed a charge before it was decided here was told with its decision. */
+/* A reversal before the charge was decided here was reported with its decision. */
 START_TEST(test_reversed_before)
 {
     pay_outcome_t outcome = *till_outcome(PAY_OUTCOME_APPROVED);
@@ -135,8 +135,8 @@ START_TEST(test_reversed_before)
 }
 END_TEST
 
-/* What the acquirer has given back of the charge before it was decided is no refund here: one of
- * the rest reverses the charge, and its failure takes that back. */
+/* The amount that the acquirer refunded before the charge was decided is not a refund here: one of
+ * the others reverses the charge, and its failure takes that back. */
 START_TEST(test_rest_taken_back)
 {
     pay_outcome_t outcome = *till_outcome(PAY_OUTCOME_APPROVED);
@@ -163,7 +163,7 @@ START_TEST(test_rest_taken_back)
 }
 END_TEST
 
-/* Of weeks ago: who asks for them by hand wants them listed. */
+/* Weeks old: a person who fetches them by hand wants them listed. */
 START_TEST(test_old_ones)
 {
     (void)books_charge("shop-1", 1000);
@@ -178,7 +178,7 @@ START_TEST(test_old_ones)
 }
 END_TEST
 
-/* What was taken back because the store was full is told when it is kept. */
+/* An event of a refund that was removed because the store was full is sent when it is stored. */
 static apr_status_t finish_fails(pay_import_t *import, pay_store_t *store, apr_pool_t *p)
 {
     (void)import, (void)store, (void)p;

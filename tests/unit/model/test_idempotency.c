@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What docs/api.md, "Retries", promises; all other tests count with the names. */
+/* The promises of docs/api.md, "Retries"; all other tests depend on the names. */
 _Static_assert(PAY_IDEMPOTENCY_KEEP == APR_INT64_C(24) * 3600 * 1000000, "24 hours");
 
 #define K5 "k-key"
@@ -119,7 +119,7 @@ START_TEST(test_digest)
 }
 END_TEST
 
-/* Stored digests must tell the same request after an update: these bytes never change. */
+/* Stored digests must identify the same request after an update: these bytes never change. */
 START_TEST(test_digest_is_for_ever)
 {
     static const char *const values[] = {"order-1", "42e-1", NULL, "for us"};

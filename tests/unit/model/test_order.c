@@ -52,7 +52,7 @@ static const struct {
     {"the acquirer opened no page", PAY_LIVE, "", "", 0},
 };
 
-/* Whatever a strict decoder wants is there. */
+/* Everything that a strict decoder expects is there. */
 #define REST                                                                                       \
     ",\"paymentLink\":\"" PAGE "\"},\"subsidiary\":{\"id\":7,\"name\":\"%s\",\"country\":\"\","    \
     "\"supportEmail\":\"\",\"customization\":[]},\"customer\":{\"email\":\"ada@shop.example\","    \
@@ -87,7 +87,7 @@ START_TEST(test_created)
 }
 END_TEST
 
-/* Who names an order that was made before is told nothing of its payer. */
+/* A client that names an existing order learns nothing of its payer. */
 START_TEST(test_created_by_a_stranger)
 {
     static const char *const members[] = {"email", "firstName", "lastName", "mobile", "country"};

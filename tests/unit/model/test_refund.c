@@ -15,7 +15,7 @@
 #define S500 S50 S50 S50 S50 S50 S50 S50 S50 S50 S50
 #define NEEDED "\"id\":\"1\",\"refundReference\":\"RF-1\",\"createdAt\":\"2026-01-01T00:00:00Z\""
 
-/* Every pair of states; a row is where it comes from, a column where it goes to. */
+/* Every pair of states; a row is the state before, a column the state after. */
 static const struct {
     const char *name;
     pay_refund_state_t from;
@@ -90,7 +90,7 @@ START_TEST(test_json)
 }
 END_TEST
 
-/* What is read is written again as it was, or in the one form that it is kept in. */
+/* A record is written as it was read, or in its normal form. */
 static const struct {
     const char *name;
     pay_mode_t mode;
@@ -196,7 +196,7 @@ static const struct {
     {"no such day", "{" NEEDED ",\"updatedAt\":\"2026-02-30T00:00:00Z\"}", "/updatedAt"},
 };
 
-/* 1 when every field of `want` is at fault, and no other. */
+/* Returns 1 if every field of `want` is at fault, and no other. */
 static int fields_are(const pay_problem_t *problem, const char *want)
 {
     const char *rest = want;
@@ -276,7 +276,7 @@ START_TEST(test_history_note)
     const char *note = note_cases[_i].note;
 
     if (note && strchr(note, '\xff')) {
-        return; /* no JSON text holds it */
+        return; /* no JSON text contains it */
     }
     pay_writer_object_open(w, NULL);
     pay_writer_string(w, "id", "1");
@@ -290,7 +290,9 @@ START_TEST(test_history_note)
 }
 END_TEST
 
-/* A record whose notes are as long as can be, and escaped throughout, is within the limit. */
+/*
+ * A record whose notes have the greatest length, and are escaped throughout, is within the limit.
+ */
 START_TEST(test_largest_record)
 {
     char *note = apr_pcalloc(unit_pool, PAY_NOTE_BYTES_MAX + 1);
@@ -336,10 +338,10 @@ START_TEST(test_in_flight)
     refund.wait_until_ms = pay_time_boot_ms() + flight_cases[_i].ahead_ms;
     ck_assert_msg(pay_refund_in_flight(&refund) == flight_cases[_i].want, "%s",
                   flight_cases[_i].name);
-    refund.worker.start_ticks++; /* another process of that number */
+    refund.worker.start_ticks++; /* another process with the same pid */
     ck_assert_msg(!pay_refund_in_flight(&refund), "%s", flight_cases[_i].name);
     if (refund.worker.pid) {
-        refund.worker.boot_id ^= 1; /* as another machine's */
+        refund.worker.boot_id ^= 1; /* as on another machine */
         refund.wait_until_at = 1 + apr_time_from_msec(flight_cases[_i].ahead_ms);
         refund.read_at = 1 + PAY_WORKER_GRACE;
     }

@@ -113,7 +113,7 @@ START_TEST(test_faults)
 }
 END_TEST
 
-/* Eight local days are in where the clock is put back, though they last an hour longer. */
+/* Eight local days are accepted when the clock is put back, although they last an hour longer. */
 START_TEST(test_span_counts_local_days)
 {
     const pay_timezone_t *zone;

@@ -15,7 +15,7 @@ _Static_assert(sizeof(TAG) - 1 == PAY_TAG_LEN, "a tag of its length");
 static const struct {
     const char *name;
     const char *text;
-    const char *note, *tag; /* what it is split into */
+    const char *note, *tag; /* the parts after the split */
 } split_cases[] = {
     {"behind a note", "late [payments:" TAG "]", "late", TAG},
     {"alone", "[payments:" TAG "]", "", TAG},
@@ -44,7 +44,7 @@ START_TEST(test_split)
 }
 END_TEST
 
-/* What was joined is split again, and fits. */
+/* A joined note is split again, and fits. */
 START_TEST(test_join)
 {
     static const char *const letters[] = {"a", "\xc3\xa9", "\xf0\x9f\x98\x80"};

@@ -99,7 +99,7 @@ static const struct {
     {"https://XN--BCHER-KVA.example/", 1, "xn--bcher-kva.example"},
     {"https://bucher.example/", 0, "bucher.example"},
     {"https://192.0.2.1/", 1, "192.0.2.1"},
-    {"https://3221225985/", 1, "192.0.2.1"}, /* what it is dialled as */
+    {"https://3221225985/", 1, "192.0.2.1"}, /* the destination of the connection */
     {"https://[2001:db8::1]/", 1, "[2001:db8::1]"},
     {"https://[2001:db8::2]/", 0, "[2001:db8::2]"},
 };
@@ -117,7 +117,7 @@ START_TEST(test_urls)
 }
 END_TEST
 
-/* What two programs could read in two ways is no URL of a request in the first place. */
+/* Text that two programs could read in two ways is not a URL of a request in the first place. */
 static const char *const no_urls[] = {
     "https://shop.example@evil.example/",
     "https://shop.example:x@evil.example/",

@@ -37,7 +37,7 @@ static apr_uint64_t counted(pay_meter_counter_t counter)
     return pay_meter_read(meter, counter);
 }
 
-/* One charge, entered for; the problem when it was refused. */
+/* One charge, entered for; the problem if it was refused. */
 static const pay_problem_t *call(pay_outcome_t *out, apr_status_t *status)
 {
     pay_acquiring_t acquiring;
@@ -174,7 +174,7 @@ START_TEST(test_waits_for_a_slot)
 }
 END_TEST
 
-/* Who waits for its acquirer keeps no slot from those who could use it. */
+/* A call that waits for its acquirer keeps no slot from those who could use it. */
 START_TEST(test_waits_for_a_place)
 {
     const pay_scope_t another = {2, PAY_LIVE};
@@ -204,7 +204,7 @@ START_TEST(test_waits_for_a_place)
 }
 END_TEST
 
-/* In vain: it is the acquirer's limit that is counted. */
+/* In vain: the acquirer's limit is counted. */
 START_TEST(test_waits_in_vain)
 {
     pay_acquiring_t place, late;
@@ -291,7 +291,7 @@ static apr_status_t script_page(payments_page_t *out, void *context,
     return script.status;
 }
 
-static pay_log_level_t page_level; /* of PAY00570; -1: it was not told */
+static pay_log_level_t page_level; /* of PAY00570; -1: not logged */
 
 static void page_sink(void *baton, pay_log_level_t level, apr_status_t status, const char *text)
 {
@@ -308,7 +308,7 @@ static const struct {
     payments_trouble_t trouble;
     pay_breaker_state_t breaker; /* after as many as open it */
     int unknown;                 /* counted each time */
-    int level;                   /* of what the log says; -1: nothing */
+    int level;                   /* of the log line; -1: no line */
 } pages[] = {
     {"a page", APR_SUCCESS, "https://bank.example/1", 0, PAY_BREAKER_CLOSED, 0, -1},
     {"it opens none", APR_SUCCESS, NULL, 0, PAY_BREAKER_CLOSED, 0, PAY_LOG_INFO},
@@ -319,7 +319,7 @@ static const struct {
     {"not sent", PAYMENTS_NOT_SENT, NULL, 0, PAY_BREAKER_OPEN, 0, -1},
 };
 
-/* A payer, or a public key, may ask for what the acquirer refuses: its charges go on. */
+/* A payer, or a public key, may request what the acquirer refuses: its charges go on. */
 START_TEST(test_page)
 {
     static const payments_acquirer_t connector = {SCRIPT_CONNECTOR, .checkout = script_page};
@@ -353,7 +353,7 @@ START_TEST(test_page)
 }
 END_TEST
 
-/* A refused key stops all calls, until a question is answered. */
+/* A refused key stops all calls, until a query is answered. */
 START_TEST(test_credentials)
 {
     const pay_problem_t *problem;
@@ -388,7 +388,7 @@ START_TEST(test_credentials)
 }
 END_TEST
 
-/* Asked for patience, nothing is sent for that long. */
+/* Asked to wait, nothing is sent for that long. */
 START_TEST(test_busy)
 {
     const pay_problem_t *problem;
@@ -419,7 +419,7 @@ static void count_line(void *baton, pay_log_level_t level, apr_status_t status, 
     lines[LINE_DIFFERENT] += level == PAY_LOG_ALERT && !strncmp(text, "PAY00453: ", 10);
 }
 
-/* Opened and closed it says so, once each; and what was not asked for is told loudly. */
+/* Logs once that it opened and once that it closed; a different payment is logged as an alert. */
 START_TEST(test_told)
 {
     pay_outcome_t out;
@@ -448,7 +448,7 @@ START_TEST(test_told)
 }
 END_TEST
 
-/* Who entered and called nothing leaves the breaker as it was. */
+/* A call that entered and called nothing leaves the breaker as it was. */
 START_TEST(test_left_without_a_call)
 {
     pay_acquiring_t acquiring;
@@ -501,7 +501,7 @@ static const struct {
     apr_status_t status;
     payments_trouble_t trouble;
     int calls;
-    apr_status_t want; /* beside the line */
+    apr_status_t want; /* beside the queue */
     const char *line;  /* of the last one */
 } log_rows[] = {
     {"no sense", APR_EGENERAL, PAYMENTS_NO_TROUBLE, 1, APR_SUCCESS,
@@ -530,7 +530,7 @@ static void sink(void *baton, pay_log_level_t level, apr_status_t status, const 
     line_status = status;
 }
 
-/* Many accounts may call one acquirer: each line says whose call it was, and why. */
+/* Many accounts may call one acquirer: each line names the account of the call, and the cause. */
 START_TEST(test_log)
 {
     pay_acquiring_t acquiring;

@@ -7,7 +7,7 @@
 #include "base/shared/meter.h"
 #include "service/acquiring.h"
 
-/* Calls for visitors: a public key, a hosted page. What they do is no matter of the shop's key. */
+/* Calls for visitors: a public key, a hosted page. Their actions do not affect the shop's key. */
 
 #define CALLS_MAX 8
 
@@ -86,7 +86,7 @@ static const struct {
     {"its key is refused", APR_SUCCESS, PAYMENTS_CREDENTIALS, 1, PAY_BREAKER_TRIAL_MS},
 };
 
-/* Visitors wait, the shop's own calls go on; and what stopped them ends by itself. */
+/* Visitors wait, the shop's own calls go on; and the cause ends by itself. */
 START_TEST(test_failures)
 {
     const char *name = failures[_i].name;
@@ -115,7 +115,7 @@ START_TEST(test_failures)
 }
 END_TEST
 
-/* Questions that payers make us ask are visitors' as well. */
+/* Queries that payers cause are visitors' as well. */
 START_TEST(test_question)
 {
     set_up();
@@ -133,7 +133,7 @@ START_TEST(test_question)
 }
 END_TEST
 
-/* A question that is answered says that the key is good, for both. */
+/* An answered query shows that the key is valid, for both. */
 START_TEST(test_key_is_known)
 {
     pay_acquirer_news_t news;
@@ -149,8 +149,8 @@ START_TEST(test_key_is_known)
 }
 END_TEST
 
-/* What the shop's own calls learn holds for visitors too. Where only visitors come, one of them
- * tries; when it fails, that is no word on the shop's calls. */
+/* Results of the shop's own calls also apply to visitors. If only visitors come, one of them
+ * probes; if it fails, that does not count for the shop's calls. */
 START_TEST(test_shops_failures)
 {
     int n;
@@ -171,7 +171,7 @@ START_TEST(test_shops_failures)
 }
 END_TEST
 
-/* A refused key: one call a minute tries, whoever's it is, and nothing else needs to be pending. */
+/* A refused key: one call a minute tries, of either kind, and nothing else needs to be pending. */
 START_TEST(test_refused_key)
 {
     set_up();
@@ -230,7 +230,7 @@ static void count_line(void *baton, pay_log_level_t level, apr_status_t status, 
     lines[2] += !strncmp(text, "PAY00742: ", 10);
 }
 
-/* The log says whom it is about. */
+/* The log names the account. */
 START_TEST(test_told)
 {
     int n;

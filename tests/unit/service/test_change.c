@@ -25,7 +25,7 @@ static const apr_array_header_t *entries(void)
     return list;
 }
 
-/* A change of the shop's name through the handle that was begun. */
+/* A change of the shop's name through the handle for it. */
 static apr_status_t change(pay_store_t *store, const char *name)
 {
     const pay_account_settings_t settings = {.shop_name = name};
@@ -34,7 +34,7 @@ static apr_status_t change(pay_store_t *store, const char *name)
     return pay_store_account_set(&account, store, shop->account->name, &settings, NULL, unit_pool);
 }
 
-/* Each has words: the tests of paymentsctl and the dashboard compare what is written. */
+/* Each has words: the tests of paymentsctl and the dashboard compare the entries. */
 START_TEST(test_words)
 {
     const char *name = pay_change_name((pay_change_t)_i);
@@ -94,7 +94,7 @@ static const struct {
     const char *name;
     pay_change_t change;
     int has_quota;
-    int entries; /* of so many tries, with room for QUOTA */
+    int entries; /* of so many attempts, with room for QUOTA */
 } bound_cases[] = {
     {"a change", PAY_CHANGE_ACCOUNT_SET, 1, QUOTA},
     {"a change in a shell", PAY_CHANGE_ACCOUNT_SET, 0, QUOTA + 2},

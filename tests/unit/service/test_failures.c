@@ -58,7 +58,7 @@ static apr_array_header_t *entries(void)
     return list;
 }
 
-/* What fails twice, under a limit of two by one kind, and what is refused then. */
+/* Values that fail twice, under a limit of two by one kind, and the refusals afterwards. */
 static const struct {
     const char *name;
     pay_failure_kind_t kind;
@@ -157,7 +157,9 @@ START_TEST(test_kinds)
 }
 END_TEST
 
-/* The shop's own server is refused what failed, once its account is above the limit. */
+/*
+ * The shop's own server gets refusals for values that failed, once its account is above the limit.
+ */
 START_TEST(test_account)
 {
     const pay_attempt_t failed = {.scope = scope, .email = "a@b.co", .token = "tok_a"};
@@ -172,8 +174,8 @@ START_TEST(test_account)
 }
 END_TEST
 
-/* A good payer elsewhere is served while an account is above its limit; where visitors go on to
- * fail from ever new networks, that ends too. */
+/* A good payer elsewhere is served while an account is above its limit; if visitors go on to fail
+ * from ever new networks, that ends too. */
 START_TEST(test_visitors_above_the_limit)
 {
     const pay_attempt_t good = {
@@ -232,7 +234,7 @@ START_TEST(test_outcomes)
 }
 END_TEST
 
-/* A flood of cards fills neither log nor audit; all of them are refused all the same. */
+/* A flood of cards fills neither log nor audit; still all of them are refused. */
 START_TEST(test_notices_are_bounded)
 {
     char token[32];
@@ -259,7 +261,7 @@ static apr_status_t note_fails(pay_store_t *store)
     return note_status;
 }
 
-/* A block that no audit tells of is one all the same. */
+/* A block without an entry in the audit is still in force. */
 static const struct {
     const char *name;
     apr_status_t status;

@@ -171,7 +171,7 @@ START_TEST(test_recall)
     } else {
         ck_assert_msg(problem == NULL, "%s: a problem", name);
     }
-    store_script.kept_find = NULL; /* nobody asks it without a key: there is no store */
+    store_script.kept_find = NULL; /* it is called without a key: there is no store */
     ck_assert_ptr_null(pay_service_recall(&kept, &service, &scope, NULL, unit_pool));
     ck_assert_ptr_null(kept);
 }

@@ -184,7 +184,7 @@ START_TEST(test_request)
 }
 END_TEST
 
-/* Both sign, the new one first; what has room for one signature stays the old one's. */
+/* Both sign, the new one first; the header with room for one signature keeps the old one's. */
 START_TEST(test_overlap)
 {
     const apr_time_t now = apr_time_from_sec(SPEC_TIME);
@@ -197,7 +197,7 @@ START_TEST(test_overlap)
 }
 END_TEST
 
-/* Id and body are the same at every try, time and signature are not. */
+/* Id and body are the same at every attempt, time and signature are not. */
 START_TEST(test_again)
 {
     const pay_transfer_t first = make(SPEC_SECRET, NULL, apr_time_from_sec(SPEC_TIME));

@@ -13,10 +13,10 @@
 static const struct {
     const char *name;
     const char *path, *method, *origin;
-    const char *asked; /* Access-Control-Request-Method; NULL: none */
+    const char *asked; /* Access-Control-Request-Method; NULL: absent */
     int varies;
     int allowed;
-    const char *preflight; /* the methods; NULL: it is none */
+    const char *preflight; /* the methods; NULL: it is not a preflight */
 } cors_rows[] = {
     {"a call", PAY, "POST", SHOP, NULL, 1, 1, NULL},
     {"a look", VERIFY, "GET", SHOP, NULL, 1, 1, NULL},
@@ -89,7 +89,7 @@ START_TEST(test_nobody_without_origins)
 }
 END_TEST
 
-/* What mod_include asks for is no call of a browser's. */
+/* A subrequest of mod_include is not a browser's call. */
 START_TEST(test_no_subrequests)
 {
     request_rec *r = make_call(_i);
@@ -101,7 +101,7 @@ START_TEST(test_no_subrequests)
 }
 END_TEST
 
-/* An internal redirect has the method of another request's answer: no preflight is in it. */
+/* An internal redirect has the method of another request's answer: it is not a preflight. */
 START_TEST(test_no_preflight_in_a_redirect)
 {
     request_rec *r = make_call(_i);
@@ -182,7 +182,7 @@ START_TEST(test_routes)
 }
 END_TEST
 
-/* Secret keys alone, but for these; a browser has no other. */
+/* Secret keys alone, except for these; a browser has no secret key. */
 START_TEST(test_what_public_keys_may)
 {
     static const char *const may[] = {"checkout-verify",

@@ -7,13 +7,16 @@
 #include <httpd.h>
 #include <sys/socket.h>
 
-/* Bodies as httpd's filters give them, part by part: what is read, how much, and what is left. */
+/*
+ * Bodies as httpd's filters pass them, part by part: the part that is read, its length, and the
+ * rest.
+ */
 
 #define BODY_MAX 65536
 #define DISCARD_MAX (1 << 20)
 #define JSON_TYPE "Content-Type: application/json"
 
-/* What comes: a text in parts of a size, its end behind it; then what the filters say. */
+/* The input: a text in parts of a size, then its end; then the result of the filters. */
 static struct {
     char *text;
     apr_size_t len, part;
@@ -25,7 +28,7 @@ static struct {
     apr_interval_time_t timeout; /* of the socket then */
 } body;
 
-/* The bytes are the test's, which looks at them afterwards. */
+/* The bytes are the test's, which examines them afterwards. */
 static void keep(void *data)
 {
     (void)data;
@@ -196,7 +199,7 @@ static const struct {
     {AP_FILTER_ERROR, 400, 1},
 };
 
-/* What fails below is no body, and the connection is of no use any more. */
+/* The failures below are no bodies, and the connection is useless afterwards. */
 START_TEST(test_failures)
 {
     request_rec *r = request_with(JSON_TYPE, "{\"a\":", 10);
@@ -214,7 +217,7 @@ START_TEST(test_failures)
 }
 END_TEST
 
-/* A change of the dashboard may hold a password: what httpd read of it is not left in memory. */
+/* A change in the dashboard may contain a password: no part of it remains in httpd's memory. */
 START_TEST(test_what_may_be_secret_is_wiped)
 {
     request_rec *r = request_with(JSON_TYPE, json_of(20000), 1000);
@@ -289,7 +292,7 @@ END_TEST
 
 static const struct {
     const char *name;
-    apr_off_t length; /* -1: not told */
+    apr_off_t length; /* -1: not known */
     apr_off_t limit;
     apr_size_t len; /* what comes */
     apr_size_t read;
@@ -349,7 +352,7 @@ static const struct {
     {apr_time_from_sec(60), apr_time_from_sec(60), 1},
 };
 
-/* Nobody waits long for what nobody wants, and the site's own time-out is back afterwards. */
+/* Does not wait long for data that nobody needs, and restores the site's own time-out. */
 START_TEST(test_waits)
 {
     request_rec *r = request_with(NULL, "abc", 10);

@@ -40,8 +40,7 @@ START_TEST(test_a_mapped_address_in_whole)
 {
     apr_sockaddr_t *mapped = request_address("::ffff:127.0.0.1");
 
-    /* APR hands such a client out as one of IPv4 where the system has no addresses of both kinds.
-     */
+    /* APR returns such a client as one of IPv4 if the system has no addresses of both kinds. */
     ck_assert_int_eq(mapped->family, AF_INET6);
     ck_assert_int_eq(pay_forwarded_is_loopback(mapped), 1);
     mapped->family = AF_UNIX;

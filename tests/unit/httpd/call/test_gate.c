@@ -9,7 +9,7 @@
 #include "shop.h"
 
 #define ANYBODY "203.0.113.7"
-#define PROXY "10.0.0.9" /* one that may say so */
+#define PROXY "10.0.0.9" /* one that is trusted */
 
 static const struct {
     const char *name;
@@ -19,7 +19,7 @@ static const struct {
     int trusts_loopback; /* PaymentsTrustedTLSProxy names 127.0.0.1 too */
     const char *require; /* NULL: the default */
     int want;            /* served */
-    int behind_tls;      /* the client's own scheme is https, as a proxy says */
+    int behind_tls;      /* the client's own scheme is https, as a proxy reports */
 } transport_rows[] = {
     {"anybody in plain text", ANYBODY, NULL, 0, 0, NULL, 0, 0},
     {"anybody over TLS", ANYBODY, NULL, 1, 0, NULL, 1, 0},
@@ -95,7 +95,7 @@ static const struct {
     const char *directive, *value;
     const char *headers;
     const char *client;
-    const char *called; /* the name of Host; NULL: none came */
+    const char *called; /* the name of Host; NULL: absent */
     int is_tls, port;
     const char *want;
 } root_rows[] = {
@@ -244,7 +244,7 @@ START_TEST(test_a_key)
     ck_assert_str_eq(apr_table_get(r->subprocess_env, "PAYMENTS_ACCOUNT"), "demo");
     ck_assert_str_eq(apr_table_get(r->subprocess_env, "PAYMENTS_MODE"), "test");
     ck_assert_str_eq(pay_call_get(r)->public_key, "");
-    ck_assert_ptr_null(pay_gate_judge(r)); /* judged once, though the header is gone */
+    ck_assert_ptr_null(pay_gate_judge(r)); /* judged once, although the header is gone */
 }
 END_TEST
 
@@ -273,7 +273,7 @@ static const struct {
     {"no store", 1, 1, 0, HTTP_SERVICE_UNAVAILABLE},
 };
 
-/* A good key opens nothing there. */
+/* A valid key opens nothing there. */
 START_TEST(test_closed)
 {
     visit_t visit = visit_make();
@@ -292,7 +292,7 @@ START_TEST(test_closed)
 }
 END_TEST
 
-/* Whoever watches the log hears of a key in a URL, if it is one. */
+/* The log reports a key in a URL, if it is one. */
 START_TEST(test_a_key_in_a_url)
 {
     visit_t visit = visit_make();
@@ -337,7 +337,7 @@ START_TEST(test_challenges)
 }
 END_TEST
 
-/* Whom a Require of the administrator's asks to authenticate. */
+/* The requests that a Require of the administrator's wants authenticated. */
 static const struct {
     const char *name;
     const char *auth_type;

@@ -95,7 +95,7 @@ END_TEST
 
 static const struct {
     const char *args;
-    const char *from, *to; /* NULL: from ever */
+    const char *from, *to; /* NULL: unbounded */
     const char *fault;     /* the field; NULL: none */
 } range_rows[] = {
     {"from=2026-01-01&to=2026-01-31", "2025-12-31T23:00:00Z", "2026-01-31T22:59:59.999999Z", NULL},
@@ -112,7 +112,7 @@ static const struct {
     {"tz=Lagos", NULL, NULL, "/tz"},
 };
 
-/* That the account's own zone is not there is the server's fault, not the caller's. */
+/* If the account's own zone is missing, that is the server's fault, not the caller's. */
 START_TEST(test_zone_of_the_account)
 {
     const pay_query_t *query = asked("");

@@ -73,7 +73,7 @@ START_TEST(test_the_asker_counts)
 }
 END_TEST
 
-/* No kind takes what another has left. */
+/* No kind takes the remaining tokens of another. */
 static const struct {
     const char *name;
     judge_t *judge;
@@ -111,7 +111,7 @@ START_TEST(test_kinds)
 }
 END_TEST
 
-/* A browser asks for many things at a time, and each counts until it is let in. */
+/* A browser sends many requests at a time, and each counts until it is let in. */
 START_TEST(test_who_signs_in_is_given_back)
 {
     server_rec *s = server_with("PaymentsAuthFailureLimit", ONE_AN_HOUR);
@@ -148,7 +148,7 @@ static int may_call(server_rec *s, const pay_api_key_t *key, const char *address
     return !pay_rates_judge_call(request_of(s, address), &call);
 }
 
-/* A secret key is one caller wherever it is; a public one is everybody's. */
+/* A secret key is one caller from any address; a public one is everybody's. */
 START_TEST(test_keys)
 {
     server_rec *s = server_with("PaymentsRateLimit", "secret " ONE_AN_HOUR);
@@ -176,7 +176,7 @@ START_TEST(test_total_of_a_public_key)
 
     request_set(s, "PaymentsRateLimit", "public-total 1/h burst=2");
     ck_assert(may_call(s, public, "203.0.113.1"));
-    ck_assert(!may_call(s, public, "203.0.113.1")); /* which takes nothing of the others' */
+    ck_assert(!may_call(s, public, "203.0.113.1")); /* which takes nothing of the others' tokens */
     ck_assert(may_call(s, public, "203.0.113.2"));
     ck_assert(!may_call(s, public, "203.0.113.3"));
     ck_assert_ptr_nonnull(strstr(stand_in.log, "public-total"));

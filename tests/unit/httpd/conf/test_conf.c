@@ -337,7 +337,7 @@ END_TEST
 
 /* ---- what is not a value for another */
 
-/* A limit of failures of one kind leaves the others as the main server has them. */
+/* A limit of failures of one kind leaves the others as in the main server. */
 START_TEST(test_failure_kinds_are_inherited_one_by_one)
 {
     server_rec *main_server = request_server();
@@ -362,7 +362,7 @@ START_TEST(test_failure_kinds_are_inherited_one_by_one)
 }
 END_TEST
 
-/* What moves one account's money moves no other's. */
+/* An acquirer of one account moves no money of another. */
 static const struct {
     const char *name;
     const char *main_account, *host_account;
@@ -405,7 +405,7 @@ START_TEST(test_acquirers_of_another_account)
 }
 END_TEST
 
-/* What is refused by default, and how much. */
+/* The default limits. */
 START_TEST(test_defaults)
 {
     const pay_conf_t *conf = pay_conf_get(request_server());

@@ -360,7 +360,7 @@ START_TEST(test_longest_texts)
 }
 END_TEST
 
-/* The master key itself is not repeated where somebody reads it. */
+/* The master key itself is not repeated where others can read it. */
 START_TEST(test_secrets_are_not_repeated)
 {
     server_rec *s = request_server();
@@ -581,7 +581,9 @@ START_TEST(test_acquirers)
 }
 END_TEST
 
-/* The connector's name, the instance's, a parameter's and its value: each as long as it may be. */
+/*
+ * The connector's name, the instance's, a parameter's and its value: each of the greatest length.
+ */
 static const struct {
     const char *format; /* %s: letters */
     int max;
@@ -607,7 +609,7 @@ START_TEST(test_longest_words_of_acquirers)
 }
 END_TEST
 
-/* As many parameters as there may be; one more is refused. */
+/* The greatest number of parameters; one more is refused. */
 START_TEST(test_parameters_of_an_acquirer)
 {
     char *words[PAY_CONF_PARAMETERS_MAX + 5];
@@ -632,7 +634,7 @@ START_TEST(test_parameters_of_an_acquirer)
 }
 END_TEST
 
-/* Where the connector is known already, a secret in the open is refused on its own line. */
+/* If the connector is known already, an unprotected secret is refused on its own line. */
 START_TEST(test_secrets_of_a_connector_that_is_known)
 {
     const char *fault;
@@ -660,7 +662,7 @@ START_TEST(test_currencies)
 }
 END_TEST
 
-/* An empty path is none, whatever stands before it in memory. */
+/* An empty path is not valid, whatever precedes it in memory. */
 START_TEST(test_no_path)
 {
     static const char slash[] = "/";

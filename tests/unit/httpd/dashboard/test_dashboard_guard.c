@@ -13,7 +13,7 @@
 static const struct {
     const char *name;
     const char *user;
-    const char *type;     /* of the request: what the module that set the user said */
+    const char *type;     /* of the request: set by the module that set the user */
     const char *conf;     /* AuthType */
     const char *verified; /* SSL_CLIENT_VERIFY */
     int is_key;           /* AuthType Payments has judged it */
@@ -76,7 +76,7 @@ START_TEST(test_who_asks)
 }
 END_TEST
 
-/* Each cause has a line, and no cause two within a minute. */
+/* Each cause has a line, and no cause has two within a minute. */
 START_TEST(test_the_log_is_not_filled)
 {
     request_rec *r = request_make(request_server());
@@ -251,7 +251,7 @@ START_TEST(test_tokens_of_changes)
 }
 END_TEST
 
-/* What is only looked at may be asked for by a person's own doing too. */
+/* Requests that only read may also be a person's own. */
 static const struct {
     const char *site;
     int method;

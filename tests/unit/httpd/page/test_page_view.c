@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* What payers see of a checkout and of a payment link, as the browser gets it. */
+/* What payers see of a checkout and of a payment link, as sent to the browser. */
 
 #define NOW apr_time_from_sec(1000000000)
 
@@ -187,7 +187,7 @@ static const pay_html_t *link_onward(void)
     return pay_page_link_onward(&link_view, "P2", unit_pool);
 }
 
-/* What many of them have. */
+/* The common parts. */
 #define TEST_MODE                                                                                  \
     " \xe2\x80\x93 " SHOP "\n"                                                                     \
     "<header class=\"ribbon\"><strong>Test Mode.</strong> No money moves here, and "               \
@@ -224,7 +224,7 @@ static const pay_html_t *link_onward(void)
 static const struct {
     const char *name;
     const pay_html_t *(*html)(void);
-    const char *want; /* the title, then what is between the ends of the page */
+    const char *want; /* the title, then the part between the ends of the page */
 } rows[] = {
     {"form to pay with", form,
      "Pay EUR 123.45" TEST_MODE "<div><h1>Tea &amp; cups</h1>\n"
@@ -535,7 +535,10 @@ static const struct {
     "\" referrerpolicy=\"no-referrer\">\n</head>\n<body>\n"
 #define END "</main>\n</body>\n</html>\n"
 
-/* The text without what is the same on each page; what a browser needs to show it is there. */
+/*
+ * The text without the parts that each page has; everything that a browser needs to show it is
+ * there.
+ */
 START_TEST(test_shown)
 {
     const char *text = rows[_i].html()->text, *behind;

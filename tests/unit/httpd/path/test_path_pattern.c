@@ -46,7 +46,7 @@ START_TEST(test_patterns)
 }
 END_TEST
 
-/* One segment more than there is room for is no match. */
+/* One segment more than there is room for does not match. */
 START_TEST(test_room)
 {
     const char *segment[PAY_PATH_SEGMENTS_MAX];

@@ -9,7 +9,7 @@
 #define LIVE                                                                                       \
     STORE "\nPaymentsAccount shop\nPaymentsAcquirer live relay https://a.example key=file:/k"
 
-/* Lines of two hosts, and a part of what is said of them; NULL: the server starts. */
+/* Lines of two hosts, and a part of the message about them; NULL: the server starts. */
 static const struct {
     const char *name;
     const char *first, *second; /* NULL: there is none */

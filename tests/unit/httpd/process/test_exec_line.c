@@ -12,11 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Secrets that a program tells: its first line, or why there is none. */
+/* Secrets that a program prints: its first line, or why there is none. */
 
 #define SIZE 9 /* a line of 8 bytes and its NUL */
 
-/* A program of these lines of a shell. */
+/* A shell program of these lines. */
 static const char *program_of(const char *lines)
 {
     const char *path = apr_pstrcat(unit_pool, unit_dir(), "/program", NULL);
@@ -72,7 +72,7 @@ START_TEST(test_no_program)
 }
 END_TEST
 
-/* A program that goes on behind its line is not waited for, and does not stay. */
+/* A program that goes on after its line is not waited for, and does not stay. */
 START_TEST(test_what_goes_on_is_ended)
 {
     const char *file = apr_pstrcat(unit_pool, unit_dir(), "/pid", NULL);
@@ -100,7 +100,7 @@ static void ignore(int number)
     (void)number;
 }
 
-/* A signal is no answer: neither while the line is waited for, nor at the program's end. */
+/* A signal does not interrupt: neither while the line is waited for, nor at the program's end. */
 START_TEST(test_signals_are_no_answer)
 {
     const struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Which files no site may serve: found by what they are, under whatever name they are asked for. */
+/* The files that no site may serve: found by device and inode, under any name. */
 
 static const char *dir;
 
@@ -19,7 +19,7 @@ static const char *path_of(const char *name)
     return apr_pstrcat(unit_pool, dir, "/", name, NULL);
 }
 
-/* What is there now, as httpd describes it. */
+/* The present file, as httpd describes it. */
 static pay_fence_file_t file_at(const char *name)
 {
     struct stat info;
@@ -115,7 +115,9 @@ START_TEST(test_files)
 }
 END_TEST
 
-/* Not by its number alone: that of a file on another disk, or of somebody else, is another one. */
+/*
+ * Not by its number alone: the same number on another disk, or with another owner, is another file.
+ */
 START_TEST(test_what_makes_a_file)
 {
     pay_fence_file_t file, other;
@@ -155,7 +157,7 @@ START_TEST(test_a_line_a_minute)
     unit_boot_pass(PAY_FENCE_SAY_PAUSE_MS - 1);
     ck_assert(pay_fence_table_find(&match, table, &key));
     ck_assert_int_eq(match.may_be_said, 0);
-    ck_assert(pay_fence_table_find(&match, table, &login)); /* which was not asked for yet */
+    ck_assert(pay_fence_table_find(&match, table, &login)); /* which was not looked up yet */
     ck_assert_int_eq(match.may_be_said, 1);
     unit_boot_pass(1);
     ck_assert(pay_fence_table_find(&match, table, &key));

@@ -13,7 +13,7 @@
 #include <mod_watchdog.h>
 #include <pthread.h>
 
-/* How a child process ends beside the threads of its watchdogs. */
+/* The shutdown of a child process beside the threads of its watchdogs. */
 
 static pay_store_host_t *store_host_make(pay_store_t *store)
 {
@@ -30,7 +30,7 @@ static pay_store_host_t *store_host_make(pay_store_t *store)
     return store_host;
 }
 
-/* A child's pool, with what is to be done before it goes. */
+/* A child's pool, with the functions to run before it is destroyed. */
 static apr_pool_t *child_of(pay_store_host_t *store_host)
 {
     apr_pool_t *pchild;
@@ -63,7 +63,7 @@ START_TEST(test_what_is_left_is_left_alone)
 }
 END_TEST
 
-/* One without a store has nothing to leave. */
+/* A child without a store has nothing to shut down. */
 START_TEST(test_no_store)
 {
     pay_store_host_t *store_host = store_host_make(NULL);
@@ -83,7 +83,7 @@ START_TEST(test_no_store)
 }
 END_TEST
 
-/* Refunds are fetched where there is an acquirer; that ends with the child. */
+/* Refunds are fetched if there is an acquirer; that ends with the child. */
 START_TEST(test_fetcher)
 {
     pay_store_host_t *store_host = store_host_make(STORE_NONE);
@@ -103,7 +103,7 @@ START_TEST(test_fetcher)
 }
 END_TEST
 
-/* Another thread at work is told to stop, and is not disturbed. */
+/* A stop while another thread is at work does not disturb it. */
 START_TEST(test_one_at_a_time)
 {
     pay_store_host_t *store_host = store_host_make(STORE_NONE);
@@ -127,7 +127,7 @@ START_TEST(test_one_at_a_time)
 }
 END_TEST
 
-/* Told to stop while nobody is at work, they are free again afterwards. */
+/* Stopped while no thread is at work, they are free again afterwards. */
 START_TEST(test_stopping)
 {
     pay_store_host_t *store_host = store_host_make(STORE_NONE);
@@ -144,7 +144,7 @@ START_TEST(test_stopping)
 }
 END_TEST
 
-/* A thread that does not come back holds up nobody: its process ends with what it is at. */
+/* A thread that does not return delays nobody: its process ends in the middle of its work. */
 START_TEST(test_one_that_does_not_come_back)
 {
     pay_store_host_t *store_host = store_host_make(STORE_NONE);
@@ -172,12 +172,12 @@ static void *come_back(void *data)
 {
     atomic_int *busy = data;
 
-    apr_sleep(apr_time_from_msec(50)); /* what it is at takes a while */
+    apr_sleep(apr_time_from_msec(50)); /* its work takes a while */
     atomic_store(busy, 0);
     return NULL;
 }
 
-/* What a thread is at is brought to its end first. */
+/* The work of a thread is finished first. */
 START_TEST(test_who_is_at_work_is_waited_for)
 {
     pay_store_host_t *store_host = store_host_make(STORE_NONE);
@@ -192,14 +192,14 @@ START_TEST(test_who_is_at_work_is_waited_for)
     atomic_store(at_work[_i], 1);
     ck_assert_int_eq(pthread_create(&thread, NULL, come_back, at_work[_i]), 0);
     apr_pool_destroy(pchild);
-    /* 1 again: it is the end's from now on */
+    /* 1 again: it belongs to the shutdown from now on */
     ck_assert_int_eq(atomic_load(at_work[_i]), _i == 0 || _i == 2);
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     ck_assert_int_eq(atomic_load(at_work[_i]), _i == 0 || _i == 2);
 }
 END_TEST
 
-/* The time that is left counts from the first one who asks. */
+/* The remaining time counts from the first caller. */
 START_TEST(test_time)
 {
     unit_boot_stop(5000);
@@ -212,7 +212,7 @@ START_TEST(test_time)
 }
 END_TEST
 
-/* Who does not come back in that time is waited for no longer. */
+/* A thread that does not return in that time is not waited for. */
 START_TEST(test_waiting_has_an_end)
 {
     atomic_int busy, owed, none;

@@ -3,7 +3,7 @@
 
 #include "request.h"
 
-/* One store_host for each store, with the hosts that have it, and what their processes share. */
+/* One store_host for each store, with its hosts, and the state that their processes share. */
 
 static server_rec *host_of(server_rec *main_server, const char *store)
 {

@@ -40,7 +40,7 @@ static const struct {
     const char *name;
     int (*access)(request_rec *r);
     int satisfies;
-    int want; /* a stranger is let in */
+    int want; /* an anonymous client is let in */
 } stranger_rows[] = {
     {"no Require", NULL, SATISFY_ALL, 1},
     {"Require local", let_local, SATISFY_ALL, 0},
@@ -64,7 +64,7 @@ static request_rec *scrape(void)
     return r;
 }
 
-/* What the request has of its own, a stranger has not. */
+/* An anonymous client has none of the request's own attributes. */
 START_TEST(test_strangers)
 {
     stand_in =

@@ -81,7 +81,7 @@ START_TEST(test_settings_are_normalised)
 
     pay_account_settings_judge(&settings, &problem, unit_pool);
     ck_assert_str_eq(settings.currency, "USD");
-    ck_assert_str_eq(shop_fields(problem), "/mode"); /* faults that were there stay */
+    ck_assert_str_eq(shop_fields(problem), "/mode"); /* earlier faults stay */
     settings.timezone = "nowhere";
     pay_account_settings_judge(&settings, &problem, unit_pool);
     ck_assert_str_eq(shop_fields(problem), "/mode/timezone");
@@ -158,7 +158,7 @@ static void add_webhook(void)
     ck_assert_str_eq(newest(shop->account), "webhook set|webhook|live: https://shop.example:443");
 }
 
-/* What the list says, a word each: what is essential in capitals. */
+/* The content of the list, a word each: essential ones in capitals. */
 static const char *lacks_of(const apr_array_header_t *lacks)
 {
     static const struct {

@@ -98,7 +98,7 @@ static const struct {
     {"twice", "{\"a\":1,\"a\":1}", 0, 0},
 };
 
-/* All that is refused is refused in the same words. */
+/* Everything that is refused is refused in the same words. */
 static void check_refused(const char *name, const pay_scope_t *scope, const char *data)
 {
     const char *out = "x";
@@ -197,7 +197,7 @@ static const struct {
     {"no end of the padding", NO_END},
 };
 
-/* A block of one's own making. */
+/* A block made by the test. */
 static const char *crafted(int type, int zero)
 {
     unsigned char encoded[PAY_RSA_LEN], block[PAY_RSA_LEN];
@@ -276,7 +276,7 @@ START_TEST(test_broken)
     key_put(&scopes[0], &scopes[0]);
     check_refused(broken_rows[_i].name, &scopes[0], broken(broken_rows[_i].how));
     ck_assert_int_eq(line_count, 0);
-    /* The same block as it should be, so that it is the fault alone that was refused. */
+    /* The same block without the fault, which shows that only the fault was refused. */
     ck_assert_ptr_null(
         pay_encryption_open(&out, &shop->service, &scopes[0], crafted(2, 509), unit_pool));
     ck_assert_str_eq(out, "{}");
@@ -323,7 +323,7 @@ static const struct {
     unusable_t how;
     const char *code;
     int status;
-    const char *told; /* NULL: the store tells */
+    const char *told; /* NULL: the store decides */
 } unusable_rows[] = {
     {"no master key", NO_RING, "E2", 503, "put back the file"},
     {"another master key", OTHER_RING, "E2", 503, "put back the file"},
@@ -400,7 +400,7 @@ END_TEST
 
 static int makes;
 
-/* Somebody else is faster. */
+/* Another process is faster. */
 static apr_status_t put_late(pay_encryption_key_t **out, pay_store_t *store,
                              const pay_encryption_key_t *key, int replace, apr_pool_t *p)
 {
@@ -457,7 +457,7 @@ START_TEST(test_need_without_master_key)
     ck_assert_ptr_nonnull(strstr(line, "there is no master key"));
     key_put(&scopes[0], &scopes[0]);
     ck_assert_ptr_null(pay_encryption_need(&key, &shop->service, &scopes[0], 0, unit_pool));
-    ck_assert_str_eq(key->public_pem, fixture_public); /* to show it needs none */
+    ck_assert_str_eq(key->public_pem, fixture_public); /* showing it needs none */
     shop_check_problem("a new one",
                        pay_encryption_need(&key, &shop->service, &scopes[0], 1, unit_pool), 503,
                        "E2");

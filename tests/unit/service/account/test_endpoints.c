@@ -99,7 +99,7 @@ START_TEST(test_renew)
 }
 END_TEST
 
-/* The master key was lost: what it sealed cannot sign any more, and would hold the new one up. */
+/* The master key was lost: texts sealed with it can no longer sign, and would delay the new one. */
 START_TEST(test_renew_what_does_not_open)
 {
     const pay_keyring_t *lost = service.keyring, *another = keyring_make();
@@ -144,7 +144,7 @@ static void *renew(void *data)
     return NULL;
 }
 
-/* How many of the owners were shown a secret; *has: whether one of them was shown this one. */
+/* How many of the owners saw a secret; *has: whether one of them saw this one. */
 static int shown(int *has, const owner_t *owners, const char *secret)
 {
     int i, count = 0;
@@ -162,7 +162,7 @@ static int shown(int *has, const owner_t *owners, const char *secret)
     return count;
 }
 
-/* A secret that somebody was shown signs, until it was renewed by who had seen it there. */
+/* A secret that an owner saw signs, until another owner who had seen it renewed it. */
 START_TEST(test_owners_who_renew_at_once)
 {
     owner_t owners[OWNERS];
@@ -302,7 +302,7 @@ START_TEST(test_mail)
 }
 END_TEST
 
-/* They are of Test Mode alone, may be said before receipts are switched on, and switch nothing. */
+/* They are of Test Mode alone, may be set before receipts are switched on, and switch nothing. */
 START_TEST(test_mail_recipients)
 {
     pay_mail_settings_t settings = {-1, NULL, -1, "ada@shop.example @test.example"};
@@ -328,7 +328,7 @@ START_TEST(test_mail_recipients)
 }
 END_TEST
 
-/* The last endpoint that would be written is damaged: the others stay as they are. */
+/* The last endpoint to be written is damaged: the others stay as they are. */
 START_TEST(test_mail_is_all_or_nothing)
 {
     const apr_uint32_t account = till->scopes[1].account;
@@ -368,7 +368,7 @@ static void *save(void *data)
     return NULL;
 }
 
-/* Whoever saves last has the word in both modes, which mail_of sees to. */
+/* The last one to save decides for both modes, which mail_of checks. */
 START_TEST(test_savers_of_mail_at_once)
 {
     const apr_uint32_t account = till->scopes[1].account;

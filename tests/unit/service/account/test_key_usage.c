@@ -10,7 +10,7 @@
 #define THREADS 4
 #define NOTES_EACH 5000
 
-/* A store that only knows key_touch: it counts, and answers what a test says. */
+/* A store that only knows key_touch: it counts, and returns what a test sets. */
 static struct {
     apr_status_t status;
     int calls;

@@ -296,7 +296,7 @@ END_TEST
 
 static const struct {
     const char *text;
-    apr_int64_t seconds; /* -1: it is none */
+    apr_int64_t seconds; /* -1: not valid */
 } overlap_cases[] = {
     {"0s", 0},    {"90s", 90},   {"30m", 1800},       {"24h", 86400}, {"366d", 31622400},
     {"367d", -1}, {"8785h", -1}, {"9999999999s", -1}, {"0", -1},      {"h", -1},

@@ -184,7 +184,7 @@ START_TEST(test_server)
     ck_assert_int_eq(pay_store_delivery_get(&stored, shop->store, unit_pool), APR_SUCCESS);
     ck_assert_str_eq(stored->mail_relay, "smtp://relay");
     again = apr_pmemdup(unit_pool, stored, sizeof(*stored));
-    shop->store = NULL; /* what is the same is not written */
+    shop->store = NULL; /* an equal value is not written */
     ck_assert_int_eq(pay_server_delivery_put(shop->store, stored, again, unit_pool), APR_SUCCESS);
 }
 END_TEST

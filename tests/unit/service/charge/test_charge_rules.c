@@ -110,7 +110,7 @@ START_TEST(test_policy)
 }
 END_TEST
 
-/* A live charge of the acquirer's own token carries a name that tells nothing of the reference. */
+/* A live charge with the acquirer's own token has a name that reveals nothing of the reference. */
 START_TEST(test_name_at_the_acquirer)
 {
     const char *want;
@@ -132,7 +132,7 @@ START_TEST(test_name_at_the_acquirer)
 }
 END_TEST
 
-/* What the acquirer tells of its card is on record; in Test Mode no such name is made. */
+/* The acquirer's data of its card is on record; in Test Mode no such name is made. */
 START_TEST(test_card_of_the_acquirer)
 {
     static const pay_card_t card = {"411111", "1111", "Visa", "NG", "credit"};
@@ -163,7 +163,7 @@ static const struct {
     {PAYMENTS_NOT_SENT, PAY_OUTCOME_UNKNOWN, 503},
 };
 
-/* A live call without a slot is refused before anything is written; Test Mode wants none. */
+/* A live call without a slot is refused before anything is written; Test Mode needs none. */
 START_TEST(test_no_slot)
 {
     const pay_problem_t *problem;
@@ -189,7 +189,7 @@ START_TEST(test_no_slot)
 }
 END_TEST
 
-/* The one place at the acquirer is free again, whatever became of the charge before. */
+/* The one place at the acquirer is free again, whatever happened to the charge before. */
 START_TEST(test_place_is_given_back)
 {
     pay_acquirer_t acquirer = script_tokens_acquirer;
@@ -215,7 +215,7 @@ START_TEST(test_place_is_given_back)
 }
 END_TEST
 
-/* By which names its acquirer would know its charges cannot be told: nothing is sent. */
+/* If its acquirer's names for its charges cannot be made, nothing is sent. */
 START_TEST(test_account_without_a_secret)
 {
     pay_charge_t *charge;
@@ -238,7 +238,7 @@ START_TEST(test_account_without_a_secret)
 }
 END_TEST
 
-/* Answered with another amount it is held at once, whether or not the acquirer answers again. */
+/* If another amount is reported it is held at once, whether or not the acquirer answers again. */
 START_TEST(test_different)
 {
     pay_charge_t *charge;
@@ -256,8 +256,8 @@ START_TEST(test_different)
 }
 END_TEST
 
-/* While the acquirer is left alone what is known is told; what is new is refused, and not written.
- */
+/* While the acquirer is left alone known charges are answered; new ones are refused, and not
+ * written. */
 START_TEST(test_known_while_it_is_left_alone)
 {
     pay_acquirer_t acquirer = script_tokens_acquirer;

@@ -48,7 +48,7 @@ START_TEST(test_outcome)
 }
 END_TEST
 
-/* From the acquirer and from one that is asked before the charge is written. */
+/* From the acquirer and from one that is called before the charge is written. */
 START_TEST(test_unknown_is_due_in_a_second)
 {
     pay_charge_t *charge;
@@ -306,7 +306,7 @@ static void nothing_is_stored(const payments_charge_t *charge, const payments_re
     check_unknown("it is asked first", charge->reference);
 }
 
-/* An acquirer that leaves no trace is asked first; then charge and outcome are one transaction. */
+/* An acquirer that leaves no trace is called first; then charge and outcome are one transaction. */
 START_TEST(test_one_transaction)
 {
     const char *name = pure_cases[_i].name;
@@ -487,7 +487,7 @@ START_TEST(test_one_read_transaction)
 }
 END_TEST
 
-/* A decline counts for the limit of failures, whether the acquirer was asked before the charge was
+/* A decline counts for the limit of failures, whether the acquirer was called before the charge was
  * written or after it; an approval does not. */
 static const struct {
     const char *name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What charges, refunds and questions leave in the meter. */
+/* The counts of charges, refunds and queries in the meter. */
 
 #include "base/shared/meter.h"
 #include "service/charge/charges.h"
@@ -76,7 +76,7 @@ static const struct {
     {"pure, not sent", 1, PAYMENTS_NOT_SENT, PAY_OUTCOME_UNKNOWN, 0, 0, 0},
 };
 
-/* Once, however often it is asked for; an acquirer of this process takes no time. */
+/* Once, however often it is requested; an acquirer of this process takes no time. */
 START_TEST(test_counted_once)
 {
     const int calls = rows[_i].status == PAYMENTS_NOT_SENT ? 3 : 1;
@@ -94,7 +94,7 @@ START_TEST(test_counted_once)
 }
 END_TEST
 
-/* Reconciliation was faster: what it stored is counted by it, not by the charge that came late. */
+/* Reconciliation was faster: the outcome is counted by it, not by the charge that came late. */
 static void decide_meanwhile(const payments_charge_t *charge, const payments_refund_t *refund)
 {
     const pay_outcome_t declined = {.kind = PAY_OUTCOME_DECLINED,

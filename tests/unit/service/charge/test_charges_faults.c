@@ -78,7 +78,7 @@ static apr_status_t withdraw_fails(pay_store_t *store, const pay_scope_t *scope,
     return PAY_STORE_EDOWN;
 }
 
-/* Done, as far as anybody can see, but the store could not tell. */
+/* Done, as far as anybody can see, but the store could not report that. */
 static apr_status_t withdraw_unknown(pay_store_t *store, const pay_scope_t *scope, apr_uint64_t seq,
                                      apr_pool_t *p)
 {
@@ -86,7 +86,7 @@ static apr_status_t withdraw_unknown(pay_store_t *store, const pay_scope_t *scop
     return PAY_STORE_EUNKNOWN;
 }
 
-/* Reconciliation was faster: what it stored is what the client is told. */
+/* Reconciliation was faster: the client gets the outcome that it stored. */
 static apr_status_t withdraw_late(pay_store_t *store, const pay_scope_t *scope, apr_uint64_t seq,
                                   apr_pool_t *p)
 {

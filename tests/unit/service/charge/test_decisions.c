@@ -39,7 +39,7 @@ static pay_charge_t *decide(pay_decision_t want, const pay_charge_t *charge, int
     return decide_charge(want, till->store, charge, approved, "seen");
 }
 
-/* A row that is pending, nobody at work on it. */
+/* A pending row without work in flight. */
 static pay_charge_t *left_alone(int i, const char *reference)
 {
     const pay_outcome_t unknown = {.kind = PAY_OUTCOME_UNKNOWN};
@@ -88,7 +88,7 @@ START_TEST(test_charge_busy)
 }
 END_TEST
 
-/* What failed and was done all the same can only be closed as failed. */
+/* A payment that failed but was executed can only be closed as failed. */
 START_TEST(test_charge_late)
 {
     const pay_late_step_t found = {.from = PAY_LATE_NONE,
@@ -112,7 +112,7 @@ START_TEST(test_charge_late)
 }
 END_TEST
 
-/* A checkout without a page, which its acquirer is asked about for days. */
+/* A checkout without a page, about which its acquirer is queried for days. */
 START_TEST(test_checkout_asked)
 {
     const pay_outcome_t unopened = {.kind = PAY_OUTCOME_DECLINED,
@@ -125,7 +125,7 @@ START_TEST(test_checkout_asked)
                                               charge->seq, &unopened, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(charge->due_at != 0, 1);
-    if (_i) { /* a charge of a token goes on being asked about */
+    if (_i) { /* a charge of a token is queried further */
         (void)decide(PAY_DECISION_NOT_WAITING, charge, 0);
         return;
     }

@@ -75,7 +75,7 @@ START_TEST(test_key_stands_for_one_reference)
 }
 END_TEST
 
-/* What the reference says goes before what the key says. */
+/* The reference takes precedence over the key. */
 START_TEST(test_reference_first)
 {
     const pay_problem_t *problem;
@@ -117,7 +117,7 @@ START_TEST(test_apart)
 }
 END_TEST
 
-/* A charge of which nothing left gives back its reference and its key. */
+/* A charge of which nothing was sent frees its reference and its key. */
 START_TEST(test_not_sent)
 {
     pay_charge_t *made;
@@ -131,7 +131,7 @@ START_TEST(test_not_sent)
 }
 END_TEST
 
-/* What was refused before anything was written leaves the key unused. */
+/* A refusal before anything is written leaves the key unused. */
 START_TEST(test_refused)
 {
     pay_acquirer_t *acquirer = limited(&script_acquirer, 1);
@@ -183,7 +183,7 @@ START_TEST(test_time)
     } else {
         ck_assert_msg(problem == NULL, "%s: %s", name, problem ? problem->message : "");
     }
-    ck_assert_ptr_null(charge(&made, "k-9", "order-1")); /* the reference is known for ever */
+    ck_assert_ptr_null(charge(&made, "k-9", "order-1")); /* the reference is always known */
     ck_assert_msg(replayed == (time_cases[_i].outcome != PAY_OUTCOME_UNKNOWN), "%s", name);
 }
 END_TEST

@@ -198,7 +198,7 @@ START_TEST(test_verify)
 }
 END_TEST
 
-/* Asked again it is answered anew: nothing is kept, and no turn to write is taken. */
+/* A repeated request is answered again: nothing is stored, and no turn to write is taken. */
 START_TEST(test_verify_reads)
 {
     const char *first, *again;
@@ -254,7 +254,7 @@ START_TEST(test_void_without_a_key)
 }
 END_TEST
 
-/* The payer was faster: the checkout is paid, and the kept answer still is the first one. */
+/* The payer was faster: the checkout is paid, and the stored answer is still the first one. */
 START_TEST(test_void_paid_after_all)
 {
     pay_charge_t *charge;
@@ -298,7 +298,7 @@ START_TEST(test_not_voidable)
     ck_assert_ptr_null(text);
     ck_assert_int_eq(charge_now("order-1")->state, PAY_CHARGE_SUCCESSFUL);
     ck_assert_int_eq(charge_now("order-3")->state, PAY_CHARGE_PENDING);
-    ck_assert_ptr_null(void_it(&text, "k-1", "page-1")); /* the refusal was not kept */
+    ck_assert_ptr_null(void_it(&text, "k-1", "page-1")); /* the refusal was not stored */
 }
 END_TEST
 
@@ -392,7 +392,10 @@ START_TEST(test_faults)
 }
 END_TEST
 
-/* What is no checkout is refused without a write transaction; what is kept comes first. */
+/*
+ * A transaction other than a checkout is refused without a write transaction; a stored answer comes
+ * first.
+ */
 START_TEST(test_void_without_a_turn)
 {
     const char *first, *again;

@@ -61,7 +61,7 @@ START_TEST(test_second)
 }
 END_TEST
 
-/* A reference of a charge by token is no checkout's. */
+/* A reference of a charge by token is not a checkout's. */
 START_TEST(test_reference_of_a_charge)
 {
     const pay_charge_t *charge;
@@ -155,7 +155,7 @@ START_TEST(test_pages)
                          APR_NOTFOUND);
     } else {
         ck_assert_msg(charge->state == answers[_i].want, "%s", answers[_i].name);
-        ck_assert_int_eq(charge->due_at != 0, 1); /* asked about, early or late */
+        ck_assert_int_eq(charge->due_at != 0, 1); /* queried, early or late */
         script.status = APR_SUCCESS;
         ck_assert_str_eq(checkout_ask(&charge, &replayed, PAY_LIVE, REFERENCE, 10, NULL), "");
         ck_assert_int_eq(replayed, 1);

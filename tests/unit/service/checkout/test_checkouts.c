@@ -68,7 +68,7 @@ START_TEST(test_cards)
 }
 END_TEST
 
-/* The acquirer that gave no answer is asked, and its word issues the token. */
+/* The acquirer that gave no answer is queried, and its report issues the token. */
 START_TEST(test_answer_that_comes_later)
 {
     const pay_charge_t *charge = checkout_new(PAY_TEST, REFERENCE), *out;
@@ -180,12 +180,12 @@ START_TEST(test_cancel)
     ck_assert_ptr_null(pay_checkout_cancel(&out, &shop->service, &page, unit_pool));
     ck_assert_int_eq(out->state, PAY_CHARGE_ABANDONED);
     ck_assert_int_eq(pay_checkout_stage(out, pay_time_now()), PAY_STAGE_CANCELLED);
-    ck_assert_int_eq(out->due_at != 0, _i == PAY_LIVE); /* it may be paid there all the same */
+    ck_assert_int_eq(out->due_at != 0, _i == PAY_LIVE); /* it may still be paid there */
     store_is_clean();
 }
 END_TEST
 
-/* Also one that a card was given for, whose code nobody typed. */
+/* Also one with a card, for which nobody typed the code. */
 START_TEST(test_expires)
 {
     const pay_charge_t *charge = checkout_new(PAY_TEST, REFERENCE), *out;
@@ -330,7 +330,7 @@ START_TEST(test_return_asks_nobody)
 }
 END_TEST
 
-/* As a charge would be tried: once it was left alone for long enough, and it is no probe. */
+/* As a charge would be tried: once it was left alone for long enough; it is not a probe. */
 START_TEST(test_return_asks_again)
 {
     const pay_charge_t *charge = checkout_new(PAY_LIVE, REFERENCE), *out;
@@ -351,7 +351,7 @@ START_TEST(test_return_asks_again)
 }
 END_TEST
 
-/* It was closed meanwhile: that it was declined ends the questions. */
+/* It was closed meanwhile: a decline ends the queries. */
 START_TEST(test_return_of_a_closed_one)
 {
     const pay_charge_t *charge = checkout_new(PAY_LIVE, REFERENCE), *out;
@@ -372,7 +372,7 @@ START_TEST(test_return_of_a_closed_one)
 }
 END_TEST
 
-/* The places are given back. */
+/* The places are released. */
 START_TEST(test_return_leaves_its_places)
 {
     const pay_charge_t *charge = checkout_new(PAY_LIVE, REFERENCE), *out;
@@ -388,7 +388,7 @@ START_TEST(test_return_leaves_its_places)
 }
 END_TEST
 
-/* No card is taken there. */
+/* No card is accepted there. */
 START_TEST(test_card_in_live_mode)
 {
     const pay_charge_t *charge = checkout_new(PAY_LIVE, REFERENCE), *out;

@@ -26,7 +26,7 @@ static const struct {
     const char *name;
     const char *fixed; /* amount of the link; NULL: open */
     pay_link_payer_t payer;
-    const char *fault; /* the first field at fault; "": the form as a whole; NULL: none */
+    const char *fault; /* the first field at fault; "": the form as a whole; NULL: no fault */
     apr_int64_t amount_minor;
 } cases[] = {
     {"a fixed link", "10", {"1", "ada@shop.example", "Ada", "Obi"}, NULL, 1000},
@@ -72,7 +72,7 @@ START_TEST(test_pay)
 }
 END_TEST
 
-/* A checkout's page is no link's, nor the other way round; another account's is none. */
+/* A checkout's page is not a link's, nor the reverse; another account's is neither. */
 START_TEST(test_other_pages)
 {
     const pay_page_t other = checkout_page(checkout_new(PAY_TEST, "checkout-00000001"));

@@ -30,7 +30,7 @@ static const pay_link_t *make_fixed(pay_mode_t mode, int once)
     return make(mode, &form);
 }
 
-static const char *key; /* the Idempotency-Key of those that follow; NULL: none */
+static const char *key; /* the Idempotency-Key of those that follow; NULL: no key */
 
 /* The problem's code, or "" and *out. */
 static const char *ask(const pay_charge_t **out, int *replayed, pay_mode_t mode, const char *email,
@@ -176,7 +176,7 @@ START_TEST(test_key_kept_meanwhile)
 }
 END_TEST
 
-/* What the request says goes before what the link says. */
+/* The request takes precedence over the link. */
 START_TEST(test_own_texts)
 {
     const pay_charge_t *charge;

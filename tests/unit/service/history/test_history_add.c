@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What a refund made elsewhere does to a charge of 10.00 of ours. */
+/* The effect of a refund made elsewhere on a charge of 10.00 of ours. */
 static const struct {
     const char *name;
     const char *status;
@@ -52,7 +52,7 @@ START_TEST(test_elsewhere)
     ck_assert_int_eq(refund->created_at, record->created_at);
     ck_assert_uint_ne(refund->import_number, 0);
     ck_assert_int_eq(books_listed(), 1);
-    /* What can be refunded here is less by it. */
+    /* The refundable amount here shrinks by it. */
     if (elsewhere[_i].state == PAY_CHARGE_SUCCESSFUL) {
         (void)till_refund(BOOKS_SCOPE, "shop-1",
                           1001 - elsewhere[_i].refunded - elsewhere[_i].pending,
@@ -64,7 +64,7 @@ START_TEST(test_elsewhere)
 }
 END_TEST
 
-/* What becomes of it is followed, into the charge's amounts and back. */
+/* Its state is followed, into the charge's amounts and back. */
 static const struct {
     const char *name;
     const char *first, *then;
@@ -100,7 +100,7 @@ START_TEST(test_later)
     ck_assert_msg(till_find(BOOKS_SCOPE, "shop-1")->refunded_minor == later[_i].refunded, "%s",
                   later[_i].name);
     check_again();
-    record->amount = "4.00"; /* what was told once is not changed */
+    record->amount = "4.00"; /* a reported outcome is not changed */
     news = fetch(APR_SUCCESS);
     ck_assert_uint_eq(news.changed, 0);
     ck_assert_uint_eq(news.refused, 1);
@@ -149,7 +149,7 @@ static const struct {
     const char *status; /* of the refund */
 } undecided[] = {{"processed", "processed"}, {"pending", "pending"}};
 
-/* A refund says that its charge was approved: a decline is not believed, whoever says it. */
+/* A refund shows that its charge was approved: a decline is not believed, from any source. */
 START_TEST(test_charge_that_is_declined)
 {
     pay_charge_t *charge = books_open("shop-1", 500), *as_read;
@@ -175,7 +175,7 @@ START_TEST(test_charge_that_is_declined)
     ck_assert_str_eq(pay_decision_refund(till->store, as_read, unit_pool), "up_1");
     ck_assert_int_eq(pay_store_charge_resolve(&charge, &changed, till->store, &charge->scope,
                                               charge->seq, &outcome, 0, unit_pool),
-                     APR_SUCCESS); /* nor where the refund came meanwhile */
+                     APR_SUCCESS); /* nor if the refund came meanwhile */
     ck_assert_int_eq(changed, 0);
     ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->state, PAY_CHARGE_PENDING);
     ck_assert_int_eq(till_resolve(&charge, BOOKS_SCOPE, charge->seq, PAY_OUTCOME_APPROVED), 1);
@@ -184,11 +184,13 @@ START_TEST(test_charge_that_is_declined)
 }
 END_TEST
 
-/* What was approved all the same is no charge of ours, and what was given back of it no refund. */
+/*
+ * A charge that was approved after it failed is not a charge of ours, and its refund not a refund.
+ */
 static const struct {
     const char *name;
     int late;  /* the approval is known */
-    int asked; /* or its acquirer will be asked for it */
+    int asked; /* or its acquirer will be queried about it */
     int refused;
 } of_failed[] = {
     {"approved late", 1, 0, 0},
@@ -229,7 +231,7 @@ START_TEST(test_charge_that_failed)
 }
 END_TEST
 
-/* What another account of the store charged or gave back is its own, whatever is listed here. */
+/* Charges or refunds of another account of the store are its own, whatever is listed here. */
 START_TEST(test_of_another_account)
 {
     const pay_scope_t others = {till->scopes[0].account, PAY_LIVE};
@@ -248,7 +250,7 @@ START_TEST(test_of_another_account)
 }
 END_TEST
 
-/* Takes the question out of the row. */
+/* Removes the query from the row. */
 static int forget_work(pay_rows_txn_t *txn, void *baton)
 {
     pay_refund_t *refund = baton;
@@ -270,7 +272,7 @@ static void forget(pay_refund_t *refund)
     till_raw(forget_work, refund);
 }
 
-/* One that is pending there is asked about by the acquirer's reference, however it came. */
+/* One that is pending there is queried by the acquirer's reference, however it was added. */
 START_TEST(test_pending_is_asked_about)
 {
     payments_record_t *record = books_add(books, "1", "pending");
@@ -279,7 +281,7 @@ START_TEST(test_pending_is_asked_about)
 
     record->transaction_reference = books_reference("shop-1");
     (void)books_charge("shop-1", 1000);
-    if (_i) { /* a version that asked nobody left it so */
+    if (_i) { /* left so by a version that queried nothing */
         record->created_at = record->updated_at = TILL_NOW - 3600 * apr_time_from_sec(1);
         ck_assert_uint_eq(fetch(APR_SUCCESS).added, 1);
         refund = books_find("up_1");
@@ -309,7 +311,7 @@ static apr_status_t import_fails(pay_import_t *import, pay_store_t *store, apr_p
     return PAY_STORE_EDOWN;
 }
 
-/* What is stored in part and cannot be taken back is no refund of the next import's. */
+/* A partial import that cannot be taken back is not part of the next one. */
 START_TEST(test_not_taken_back)
 {
 
@@ -329,7 +331,7 @@ START_TEST(test_not_taken_back)
 }
 END_TEST
 
-/* The shop's own text may have been used at the acquirer by somebody else: it names no charge. */
+/* The shop's own text may have been used at the acquirer by others: it names no charge. */
 START_TEST(test_charge_of_the_same_name)
 {
     (void)books_charge("shop-1", 500);
@@ -339,7 +341,7 @@ START_TEST(test_charge_of_the_same_name)
     ck_assert_uint_eq(fetch(APR_SUCCESS).added, 3);
     ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->refunded_minor, 0);
     ck_assert_ptr_null(
-        books_find("up_1")->transaction_reference); /* the shop would take it for its */
+        books_find("up_1")->transaction_reference); /* the shop would take it for its own */
     ck_assert_str_eq(books_find("up_1")->acquirer_charge, "shop-1");
     ck_assert_str_eq(books_find("up_2")->transaction_reference, "not known here");
     ck_assert_ptr_null(books_find("up_3")->transaction_reference);
@@ -375,7 +377,7 @@ START_TEST(test_imported_before)
 }
 END_TEST
 
-/* An id that is known with another reference: that row alone is left out, wherever it stands. */
+/* An id that is known with another reference: that row alone is left out, at any position. */
 START_TEST(test_id_that_is_known)
 {
     static const char *const names[] = {"2", "3", "4"};
@@ -444,7 +446,7 @@ static void begin_import(void)
     ck_assert_int_eq(status, 0);
 }
 
-/* What a process that died left of an import is removed; it keeps nobody waiting. */
+/* The remains of an import whose process died are removed; they delay nobody. */
 START_TEST(test_import_of_a_dead_process)
 {
     till_close();
@@ -457,7 +459,7 @@ START_TEST(test_import_of_a_dead_process)
 }
 END_TEST
 
-/* An acquirer that fails in the middle has told nothing. */
+/* An acquirer that fails in the middle has reported nothing. */
 START_TEST(test_acquirer_fails)
 {
     const char *before = till_snapshot();

@@ -3,7 +3,7 @@
 
 #include "history_fixture.h"
 
-/* Each of these is refused, and the one behind it is kept all the same. */
+/* Each of these is refused, and the one after it is still kept. */
 static const struct {
     const char *name;
     payments_record_t record;
@@ -81,7 +81,7 @@ START_TEST(test_five_minutes_ahead)
 }
 END_TEST
 
-/* Texts that may not be kept are left out: the money counts all the same. */
+/* Texts that may not be kept are left out: the amount counts nevertheless. */
 START_TEST(test_texts_left_out)
 {
     payments_record_t *record = books_add(books, "1", "processed");

@@ -15,7 +15,7 @@ static apr_array_header_t *services;
 static pay_history_sync_t *history_sync;
 static pay_scope_t scope;
 
-/* As a child process begins. */
+/* Like the start of a child process. */
 static void begin(void)
 {
     history_sync = pay_history_sync_create(till->store, services, unit_pool);
@@ -69,7 +69,7 @@ static apr_status_t put_fails(pay_store_t *store, const pay_history_t *history, 
     return PAY_STORE_EDOWN;
 }
 
-/* What was stored of a window is not stored again when the cursor was lost. */
+/* The stored part of a window is not stored again after the cursor was lost. */
 START_TEST(test_killed_within_a_window)
 {
     payments_record_t *record = books_add(books, "1", "processed");
@@ -96,7 +96,7 @@ START_TEST(test_killed_within_a_window)
 }
 END_TEST
 
-/* Accounts take turns; one whose acquirer fails keeps nobody waiting. */
+/* Accounts take turns; one whose acquirer fails delays nobody. */
 START_TEST(test_two_accounts)
 {
     const pay_scope_t late = {till->scopes[0].account, PAY_LIVE};
@@ -140,7 +140,7 @@ START_TEST(test_two_accounts)
 }
 END_TEST
 
-/* Whose refunds nobody can list. */
+/* Refunds that nobody can list. */
 START_TEST(test_nothing_to_do)
 {
     static const payments_acquirer_t mute = {
@@ -158,13 +158,14 @@ START_TEST(test_nothing_to_do)
     begin();
     ck_assert_int_eq(books_steps(history_sync), 0);
     ck_assert_int_eq(books->calls, 0);
-    APR_ARRAY_PUSH(services, pay_service_t *) = service; /* another host's may be able to */
+    APR_ARRAY_PUSH(services, pay_service_t *) = service; /* another host's acquirer may be able
+                                                          * to */
     begin();
     ck_assert_int_eq(books_steps(history_sync), 1);
 }
 END_TEST
 
-/* The first acquirer that lists refunds is asked: one before it may have no list. */
+/* The first acquirer with a list of refunds is used: one before it may have no list. */
 START_TEST(test_second_acquirer)
 {
     static const payments_acquirer_t mute = {
@@ -183,7 +184,7 @@ START_TEST(test_second_acquirer)
 }
 END_TEST
 
-/* An acquirer that had refused the key and lists its refunds takes it again. */
+/* An acquirer that had refused the key and lists its refunds accepts it again. */
 START_TEST(test_key_is_taken_again)
 {
     acquirer->breaker = pay_breaker_init(malloc(pay_breaker_size()));
@@ -198,7 +199,9 @@ START_TEST(test_key_is_taken_again)
 }
 END_TEST
 
-/* Its list is of other accounts' refunds too: nothing is fetched, and who asks is told why. */
+/*
+ * Its list contains other accounts' refunds too: nothing is fetched, and the requester learns why.
+ */
 START_TEST(test_shared_key)
 {
     (void)books_add(books, "1", "processed");
@@ -219,7 +222,7 @@ START_TEST(test_shared_key)
 }
 END_TEST
 
-/* A damaged row is one account's trouble, and is not looked at all the time. */
+/* A damaged row is the trouble of one account, and is not read all the time. */
 START_TEST(test_damaged_row)
 {
     const pay_scope_t late = {till->scopes[0].account, PAY_LIVE};

@@ -17,7 +17,7 @@ static apr_array_header_t *services;
 static pay_history_sync_t *history_sync;
 static pay_scope_t live;
 
-/* As a child process begins. */
+/* Like the start of a child process. */
 static void begin(void)
 {
     history_sync = pay_history_sync_create(till->store, services, unit_pool);
@@ -125,7 +125,7 @@ static const struct {
     {"a request with one of later", 1, 5 * MINUTE + SECOND, 0},
 };
 
-/* What is dated further ahead than is kept may be of after the copy: all is not fetched then. */
+/* A record dated further ahead than is kept may be from after the copy: then not all is fetched. */
 START_TEST(test_put_back)
 {
     till_raw(put_back_work, NULL);
@@ -202,8 +202,8 @@ START_TEST(test_requests)
 }
 END_TEST
 
-/* A window that failed is tried again, after 10, 20, 40 and 80 seconds; the fifth time is the last.
- */
+/* A window that failed is tried again, after 10, 20, 40 and 80 seconds; the fifth time is the
+ * last. */
 START_TEST(test_acquirer_fails)
 {
     apr_interval_time_t wait = 10 * SECOND;
@@ -254,7 +254,7 @@ START_TEST(test_acquirer_recovers)
 }
 END_TEST
 
-/* It is said once that rounds fail, and once that they work again. */
+/* Logs once that rounds fail, and once that they work again. */
 START_TEST(test_rounds_fail)
 {
     int i;
@@ -317,7 +317,7 @@ static apr_status_t rows_full(pay_import_t *import, int *at, pay_store_t *store,
     return ++calls == 2 ? PAY_STORE_EFULL : STORE_REAL(import_rows)(import, at, store, refunds, p);
 }
 
-/* A store that fills up in the middle takes back what it had of the window. */
+/* A store that fills up in the middle removes the stored part of the window. */
 START_TEST(test_store_is_full)
 {
     int i;
@@ -344,7 +344,7 @@ START_TEST(test_store_is_full)
 }
 END_TEST
 
-/* What cannot be kept is told once by rounds, and each time that somebody asks. */
+/* Records that cannot be kept are logged once by rounds, and each time by a request. */
 START_TEST(test_refused)
 {
     int i;
@@ -369,7 +369,9 @@ START_TEST(test_refused)
 }
 END_TEST
 
-/* A window so full of what cannot be kept that it brings nothing is not fetched for ever. */
+/*
+ * A window so full of records that cannot be kept that it brings nothing is not fetched for ever.
+ */
 START_TEST(test_too_many_refused)
 {
     int i;
@@ -392,7 +394,7 @@ START_TEST(test_too_many_refused)
 }
 END_TEST
 
-/* What was asked for is not answered before its last window is empty. */
+/* A request is not answered before its last window is empty. */
 START_TEST(test_request_in_parts)
 {
     int i;

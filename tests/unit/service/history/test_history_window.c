@@ -36,7 +36,7 @@ static pay_history_news_t fetch(void)
     return fetch_for(APR_SUCCESS);
 }
 
-/* Nothing of it is news a second time, nor written; nothing is logged but what was refused. */
+/* A second time nothing of it is new, or written; nothing is logged except refused records. */
 static void check_again(const char *name)
 {
     const char *before = till_snapshot();
@@ -173,7 +173,7 @@ START_TEST(test_currency_differs)
     ck_assert_int_eq(refund->state, PAY_REFUND_PENDING);
     ck_assert_int_eq(refund->held, PAY_HELD_DIFFERENT);
     check_again("currency");
-    record->currency = "ngn"; /* the acquirer's books were mended */
+    record->currency = "ngn"; /* the acquirer's books were corrected */
     ck_assert_uint_eq(fetch().changed, 1);
     refund = books_find(refund->refund_reference);
     ck_assert_int_eq(refund->state, PAY_REFUND_PROCESSED);
@@ -182,7 +182,7 @@ START_TEST(test_currency_differs)
 }
 END_TEST
 
-/* What the process that sends a refund is still at work on is not taken out of its hands. */
+/* A refund is not taken away from the process that is still sending it. */
 START_TEST(test_in_flight)
 {
     pay_refund_t *proposal, *refund;
@@ -206,14 +206,14 @@ START_TEST(test_in_flight)
     ck_assert_uint_eq(fetch().changed, 0);
     ck_assert_int_eq(books_find(refund->refund_reference)->held, PAY_NOT_HELD);
     check_again("in flight");
-    record->amount = "5.00"; /* what agrees is an answer as good as the one that it waits for */
+    record->amount = "5.00"; /* an equal record is as good as the answer that it waits for */
     ck_assert_uint_eq(fetch().changed, 1);
     ck_assert_int_eq(books_find(refund->refund_reference)->state, PAY_REFUND_PROCESSED);
     check_again("decided");
 }
 END_TEST
 
-/* A person decided that a refund which failed here, and was found processed, is well as it is. */
+/* A person decided that a refund which failed here, and was found processed, is correct. */
 START_TEST(test_held_once)
 {
     payments_record_t *record;
@@ -239,7 +239,7 @@ START_TEST(test_held_once)
 }
 END_TEST
 
-/* So is one that differs, whatever became of it there. */
+/* So is one that differs, whatever happened to it there. */
 START_TEST(test_different_once)
 {
     payments_record_t *record;
@@ -265,7 +265,7 @@ START_TEST(test_different_once)
 }
 END_TEST
 
-/* The tag of one of ours in the note of somebody else's refund does not make it ours. */
+/* The tag of one of ours in the note of another refund does not make it ours. */
 START_TEST(test_copied_tag)
 {
     payments_record_t *record;
@@ -288,8 +288,7 @@ START_TEST(test_copied_tag)
 }
 END_TEST
 
-/* With two of one tag nobody knows which is ours: neither decides it, in whatever order they come.
- */
+/* With two of one tag it is unknown which is ours: neither decides it, in any order. */
 static const struct {
     pay_outcome_kind_t here;
     const char *first, *second;
@@ -324,7 +323,7 @@ START_TEST(test_two_of_one_tag)
 }
 END_TEST
 
-/* What our own reference names in the acquirer's books is another refund, and is not kept. */
+/* A record under our own reference in the acquirer's books is another refund, and is not kept. */
 START_TEST(test_reference_of_ours)
 {
     payments_record_t *record;
@@ -344,7 +343,7 @@ START_TEST(test_reference_of_ours)
 }
 END_TEST
 
-/* Our own refund of a charge that was approved late is told by the charge. */
+/* Our own refund of a charge that was approved late is in the charge's record. */
 START_TEST(test_refund_of_a_late_approval)
 {
     const pay_late_step_t late = {.from = PAY_LATE_NONE,

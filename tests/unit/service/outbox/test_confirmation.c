@@ -47,7 +47,7 @@ static pay_confirmation_way_t way_of(shop_t *shop)
     return way;
 }
 
-/* What is missing is said, one after the other, until nothing is. */
+/* Missing settings are reported, one after the other, until there are none. */
 START_TEST(test_way)
 {
     shop_t *shop = shop_open(unit_dir());
@@ -97,7 +97,7 @@ static const struct {
     {"no mail server", {.greeting = "554 no\r\n"}},
 };
 
-/* A sentence, and nobody's address. */
+/* A sentence, without any address. */
 START_TEST(test_refusals)
 {
     shop_t *shop = shop_open(unit_dir());

@@ -8,7 +8,7 @@ static const struct {
     pay_endpoint_kind_t endpoint;
     pay_event_kind_t kind;
     int state;
-    const char *subject;  /* NULL: no mail tells of it */
+    const char *subject;  /* NULL: no mail for it */
     const char *holds[9]; /* both parts */
 } mails[] = {
     {"receipt",
@@ -146,7 +146,7 @@ static const struct {
     {"in two parts", "https:", "//phish.example", "Hello https: //phish.example,"},
 };
 
-/* The words of strangers are no links, and what is left of them is what people see. */
+/* Text of unknown origin makes no links, and only its visible part stays. */
 START_TEST(test_names)
 {
     desk_t *desk = receipt();
@@ -167,7 +167,7 @@ START_TEST(test_names)
 }
 END_TEST
 
-/* Notes and references are words of those who call the API; the merchant needs the reference. */
+/* Notes and references are written by clients of the API; the merchant needs the reference. */
 START_TEST(test_words_beside_names)
 {
     desk_t *desk = desk_make(PAY_ENDPOINT_RECEIPT, PAY_EVENT_REFUND, PAY_REFUND_PROCESSED);
@@ -184,7 +184,7 @@ START_TEST(test_words_beside_names)
 }
 END_TEST
 
-/* Test Mode is told in subject, text and HTML of each, and Live Mode in none. */
+/* Test Mode is named in subject, text and HTML of each, and Live Mode in none. */
 START_TEST(test_modes)
 {
     desk_t *desk = desk_make(mails[_i].endpoint, mails[_i].kind, mails[_i].state);
@@ -205,7 +205,7 @@ START_TEST(test_modes)
 }
 END_TEST
 
-/* HTML that loads nothing and leads nowhere; text whose lines any reader shows whole. */
+/* HTML that loads nothing and links nowhere; text whose lines any reader shows completely. */
 START_TEST(test_installed)
 {
     static const char *const foreign[] = {"http",  "href",    "src=",    "url(",
@@ -229,7 +229,7 @@ START_TEST(test_installed)
 }
 END_TEST
 
-/* What is not known leaves no label behind. */
+/* An unknown value leaves no label behind. */
 START_TEST(test_sparse)
 {
     desk_t *desk = receipt();
@@ -336,7 +336,7 @@ END_TEST
 
 #define EVIL "x\r\nBcc: evil@example.com\r\n\r\n<b>evil</b>\n.\r\nQUIT\r\n"
 
-/* Whatever stands in the records: headers keep their lines, and texts their markup. */
+/* Whatever the records contain: headers keep their lines, and texts their markup. */
 START_TEST(test_injection)
 {
     desk_t *desk = desk_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_REFUND, PAY_REFUND_PROCESSED);
@@ -423,7 +423,7 @@ START_TEST(test_confirmation)
     ck_assert_ptr_null(desk->fault);
     ck_assert_str_eq(desk->transfer.mail_to, "owner@shop.example");
     ck_assert_str_eq(desk->transfer.mail_from, "pay@shop.example");
-    /* What a locked telephone shows of it. */
+    /* The part that a locked telephone shows. */
     ck_assert_str_eq(header(desk, "Subject"), "Confirm a change of my-shop");
     ck_assert_str_eq(header(desk, "Message-ID"), "<0123456789abcdef@shop.example>");
     ck_assert_str_eq(header(desk, "Date"), "Sat, 21 Nov 2026 13:30:00 +0000");
@@ -438,7 +438,7 @@ START_TEST(test_confirmation)
 }
 END_TEST
 
-/* What a change is called has words of its client's in it. */
+/* The name of a change contains words of its client. */
 START_TEST(test_confirmation_of_anything)
 {
     desk_t *desk = desk_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_TEST, 0);

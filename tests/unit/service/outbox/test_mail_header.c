@@ -45,7 +45,7 @@ START_TEST(test_put)
 }
 END_TEST
 
-/* Each byte there is, at both ends and in the middle: none but printable ones come through. */
+/* Every byte, at both ends and in the middle: only printable ones come through. */
 START_TEST(test_put_every_byte)
 {
     char value[] = {(char)_i, 'a', (char)_i, 'b', (char)_i, '\0'};
@@ -102,7 +102,10 @@ START_TEST(test_text)
 }
 END_TEST
 
-/* Decodes words between blanks; the count of them. Checks length, and that characters are whole. */
+/*
+ * Decodes words between blanks; returns their number. Checks length, and that characters are
+ * complete.
+ */
 static int decode(char *out, const char *words)
 {
     char *copy = apr_pstrdup(unit_pool, words);
@@ -146,7 +149,7 @@ START_TEST(test_text_characters)
 }
 END_TEST
 
-/* What has no room is left out from a character's border on. */
+/* Text without room is left out from a character's border on. */
 START_TEST(test_text_room)
 {
     const char *text = "";

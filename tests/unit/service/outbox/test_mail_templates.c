@@ -16,7 +16,10 @@ static void write_file(const char *dir, const char *name, const char *text)
     ck_assert_int_eq(apr_file_close(file), APR_SUCCESS);
 }
 
-/* From now on the desk's templates are in a directory of its own, what it lacks is installed. */
+/*
+ * From now on the desk's templates are in a directory of its own; missing ones are the installed
+ * ones.
+ */
 static const char *own_templates(desk_t *desk)
 {
     const char *dir = unit_dir();
@@ -144,7 +147,7 @@ END_TEST
 
 /* ---- a shop's own */
 
-/* Each file by itself: what the shop has is its own, the rest is the installed one. */
+/* Each file by itself: the shop's own files are used, for the rest the installed ones. */
 START_TEST(test_own)
 {
     desk_t *desk = receipt();
@@ -210,7 +213,7 @@ START_TEST(test_faults)
 }
 END_TEST
 
-/* The templates of each mail are looked at, its text and its HTML. */
+/* The templates of each mail are checked, its text and its HTML. */
 START_TEST(test_all_are_checked)
 {
     static const char *const files[] = {
@@ -242,7 +245,7 @@ START_TEST(test_missing)
     desk->delivery.mail_templates = file;
     ck_assert_int_ne(make(desk), APR_SUCCESS);
     ck_assert_ptr_nonnull(strstr(desk->fault, file));
-    /* Nowhere at all: it is told where they should be. */
+    /* Neither directory has it: the message says where it should be. */
     pay_mail_set_installed(none);
     ck_assert_str_eq(pay_mail_installed(), none);
     desk->delivery.mail_templates = "";
@@ -322,7 +325,7 @@ static const struct {
      "PaymentsMailFrom is not one e-mail address of ASCII characters."},
 };
 
-/* The administrator can mend it: such a mail is tried again. */
+/* The administrator can correct it: such a mail is tried again. */
 START_TEST(test_sender)
 {
     desk_t *desk = receipt();

@@ -56,7 +56,7 @@ START_TEST(test_answers)
 }
 END_TEST
 
-/* What the receiver gets is the event: its id, and a signature that its secret makes. */
+/* The receiver gets the event: its id, and a signature made with its secret. */
 START_TEST(test_request)
 {
     const peer_http_t plan = {OK_204, PEER_KEEP, 0};
@@ -113,7 +113,7 @@ START_TEST(test_unsafe_targets)
 }
 END_TEST
 
-/* It costs no try: what waits for a key is sent when the key is there. */
+/* It costs no attempt: events that wait for a key are sent when the key is there. */
 START_TEST(test_no_key)
 {
     const peer_http_t plan = {OK_204, PEER_KEEP, 0};
@@ -134,7 +134,7 @@ START_TEST(test_no_key)
     ck_assert_uint_eq(APR_ARRAY_IDX(waiting(&scope), 0, pay_event_t *)->failures, 0);
     keyring = right;
     deliver_as(&delivery);
-    endpoint_put(&scope, PAY_ENDPOINT_WEBHOOK, peer_url(peer, "http")); /* looked at at once */
+    endpoint_put(&scope, PAY_ENDPOINT_WEBHOOK, peer_url(peer, "http")); /* examined at once */
     ck_assert_int_eq(step(), 3);
 }
 END_TEST
@@ -149,7 +149,7 @@ START_TEST(test_nothing_waits)
 }
 END_TEST
 
-/* More than one batch of each kind, over connections that are kept. */
+/* More than one batch of each kind, over connections that are kept alive. */
 START_TEST(test_many)
 {
     const peer_http_t plan = {OK_204, PEER_KEEP, 0};
@@ -246,7 +246,7 @@ START_TEST(test_stop)
 }
 END_TEST
 
-/* Draining begins nothing, and its end leaves what hangs to the lease. */
+/* Draining begins nothing, and at its end hanging attempts are left to the lease. */
 START_TEST(test_drain)
 {
     const peer_http_t hangs = HANGS;
@@ -265,7 +265,7 @@ START_TEST(test_drain)
 }
 END_TEST
 
-/* Both are said once, whatever follows. */
+/* Both are logged once, whatever follows. */
 START_TEST(test_failing)
 {
     const peer_http_t plan = {ANSWER("503 Service Unavailable"), PEER_KEEP, 0};
@@ -287,7 +287,7 @@ START_TEST(test_failing)
 }
 END_TEST
 
-/* During an overlap both secrets sign what is sent. */
+/* During an overlap both secrets sign. */
 START_TEST(test_overlap)
 {
     const peer_http_t plan = {OK_204, PEER_KEEP, 0};
@@ -338,7 +338,7 @@ START_TEST(test_order)
 }
 END_TEST
 
-/* Who asked for a test learns its end at once, and the log does not warn of it. */
+/* The person who requested a test sees its end at once, and the log does not warn of it. */
 START_TEST(test_of_a_test)
 {
     const peer_http_t plan = {ANSWER("500 Internal Server Error"), PEER_KEEP, 0};
@@ -357,7 +357,7 @@ START_TEST(test_of_a_test)
 }
 END_TEST
 
-/* A setting that says nothing sensible is told, and allows nothing. */
+/* A setting without a sensible value is logged, and allows nothing. */
 START_TEST(test_wrong_network)
 {
     const pay_delivery_t how = {1, "", "127.0.0.0/8 localhost", "", "", "", ""};
@@ -376,7 +376,7 @@ END_TEST
 
 static struct {
     pay_event_budget_t *budget; /* the outbox's own */
-    int first;                  /* events that the first take gave; -1: none has been */
+    int first;                  /* events that the first take returned; -1: none yet */
 } watch;
 
 static int budget_of_suspects(void *baton, const pay_endpoint_t *endpoint, int taken)
@@ -387,7 +387,7 @@ static int budget_of_suspects(void *baton, const pay_endpoint_t *endpoint, int t
     return watch.budget(baton, &suspect, taken);
 }
 
-/* As if the last try of each endpoint had failed. */
+/* As if the last attempt of each endpoint had failed. */
 static apr_status_t take_suspects(apr_array_header_t **out, pay_store_t *store, int limit,
                                   pay_event_budget_t *budget, void *baton, apr_pool_t *p)
 {
@@ -446,7 +446,7 @@ static apr_status_t take_watched(apr_array_header_t **out, pay_store_t *store, i
     return rv;
 }
 
-/* What one was granted and did not take is for the next, in the same take. */
+/* Unused grants of one go to the next, in the same take. */
 START_TEST(test_grants_are_given_back)
 {
     const int hosts = 40;

@@ -71,7 +71,7 @@ static const struct {
     {"unknown", PAY_STORE_EUNKNOWN},
 };
 
-/* Results that the store does not take are kept: the receiver is not asked again. */
+/* Results that the store refuses are kept: the request is not sent again. */
 START_TEST(test_refused)
 {
     peer_t *peer = set_up_finish();
@@ -92,7 +92,7 @@ START_TEST(test_refused)
 }
 END_TEST
 
-/* While it does not, no more is sent than it takes at a time, and the rest waits. */
+/* Meanwhile no more is sent than it takes at a time, and the rest waits. */
 START_TEST(test_refused_for_long)
 {
     const apr_int64_t until_ms = pay_time_boot_ms() + 20000;
@@ -113,7 +113,7 @@ START_TEST(test_refused_for_long)
 }
 END_TEST
 
-/* Nor is it asked without end while something else is on its way. */
+/* Nor is it called endlessly while something else is on its way. */
 START_TEST(test_refused_beside_one_that_hangs)
 {
     const peer_http_t hangs = {"", PEER_HANG, 0};
@@ -137,7 +137,9 @@ START_TEST(test_refused_beside_one_that_hangs)
 }
 END_TEST
 
-/* How many results the log says were dropped: in one line or, on a slow machine, in more. */
+/*
+ * How many results were dropped according to the log: in one line or, on a slow machine, in more.
+ */
 static int dropped_in_log(void)
 {
     const char *at;
@@ -151,7 +153,7 @@ static int dropped_in_log(void)
     return count;
 }
 
-/* Once their leases have ended they are nobody's: said in the log, and dropped. */
+/* Once their leases have ended they belong to nobody: logged, and dropped. */
 START_TEST(test_too_late)
 {
     peer_t *peer = set_up_finish();
@@ -170,7 +172,7 @@ START_TEST(test_too_late)
 }
 END_TEST
 
-/* What another process has stored of a later try stands, and is not counted again. */
+/* A result of a later attempt that another process stored stands, and is not counted again. */
 START_TEST(test_another_was_faster)
 {
     peer_t *peer = set_up_finish();
@@ -184,7 +186,7 @@ START_TEST(test_another_was_faster)
 }
 END_TEST
 
-/* One that cannot be stored holds up none of the others. */
+/* One that cannot be stored delays none of the others. */
 START_TEST(test_one_bad)
 {
     peer_t *peer = set_up_finish();
@@ -219,7 +221,7 @@ static apr_status_t take_scripted(apr_array_header_t **out, pay_store_t *store, 
     return rv;
 }
 
-/* What would outlast its lease is given back unsent, and costs no try. */
+/* An attempt that would outlast its lease is returned unsent, and is not counted. */
 START_TEST(test_lease)
 {
     static const struct {
@@ -243,7 +245,7 @@ START_TEST(test_lease)
 }
 END_TEST
 
-/* As during a graceful restart: what one has leased the other leaves alone. */
+/* As during a graceful restart: one leaves alone what the other has leased. */
 START_TEST(test_two_at_once)
 {
     const peer_http_t hangs = {"", PEER_HANG, 0};

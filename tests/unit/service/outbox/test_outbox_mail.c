@@ -73,7 +73,7 @@ START_TEST(test_mail_replies)
 }
 END_TEST
 
-/* It costs no try. */
+/* It costs no attempt. */
 START_TEST(test_mail_waits)
 {
     const peer_smtp_t usual = {.ehlo = NULL};
@@ -94,7 +94,7 @@ START_TEST(test_mail_waits)
 }
 END_TEST
 
-/* Whoever has a public key of Test Mode writes to nobody but those who want it. */
+/* Anyone who has a public key of Test Mode can cause mail only to those who want it. */
 START_TEST(test_not_listed)
 {
     const peer_smtp_t usual = {.ehlo = NULL};
@@ -127,7 +127,7 @@ START_TEST(test_not_listed)
 }
 END_TEST
 
-/* What is not sent tells nothing of the relay. */
+/* An unsent mail reports nothing about the relay. */
 START_TEST(test_withheld_heals_nothing)
 {
     const peer_smtp_t full = {.mail = "452 no room"};

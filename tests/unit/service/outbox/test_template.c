@@ -142,7 +142,7 @@ static char *repeat(const char *text, apr_size_t times)
     return out;
 }
 
-/* The output may be as long as its limit, not one byte longer, whatever it is made of. */
+/* The output may be as long as its limit, not one byte longer, whatever it consists of. */
 START_TEST(test_output_limit)
 {
     pay_template_value_t value = {"name", repeat("<", PAY_TEMPLATE_OUTPUT_MAX / 4)};
@@ -157,7 +157,7 @@ START_TEST(test_output_limit)
     ck_assert_ptr_null(out);
     fault = pay_template_expand(&out, "{{name}}.", 1, PAY_TEMPLATE_HTML, &value, 1, unit_pool);
     ck_assert_ptr_nonnull(fault);
-    /* What a hidden section holds does not count. */
+    /* The content of a hidden section does not count. */
     value.value = "";
     fault = pay_template_expand(&out,
                                 apr_pstrcat(unit_pool, "{{#name}}",
@@ -241,7 +241,7 @@ START_TEST(test_read_limit)
 }
 END_TEST
 
-/* Neither a pipe nobody writes to nor a directory holds anybody up. */
+/* Neither a pipe without a writer nor a directory blocks. */
 START_TEST(test_read_no_file)
 {
     const char *dir = unit_dir();

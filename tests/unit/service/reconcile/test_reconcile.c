@@ -90,7 +90,7 @@ START_TEST(test_back_off)
                                      .code = "00",
                                      .message = "Approved",
                                      .authorization_code = ""};
-    script.status = APR_TIMEUP; /* what comes with an error is no word of the acquirer's */
+    script.status = APR_TIMEUP; /* an answer that comes with an error does not count */
     shop_clock_set(due + MINUTE);
     ck_assert_int_eq(step(), 0);
     script.status = APR_SUCCESS;
@@ -157,7 +157,7 @@ START_TEST(test_other_acquirers)
                                      .authorization_code = ""};
     other = shop->service;
     other.acquirer[PAY_TEST] = &shop_simulator;
-    other.acquirer[PAY_LIVE] = &script_acquirer; /* another mode's is not asked */
+    other.acquirer[PAY_LIVE] = &script_acquirer; /* another mode's is not queried */
     shop_clock_set(NOW + SECOND);
     ck_assert_int_eq(step_of(&other, NULL), 0);
     ck_assert_int_eq(find("order-1")->state, PAY_CHARGE_PENDING);
@@ -345,7 +345,7 @@ static const struct {
     {"an account that is not there", "renamed", "scripted", NULL, 0},
 };
 
-/* Live charges are asked about only by their account's service, at the acquirer they went to. */
+/* Live charges are queried only by their account's service, at the acquirer that they went to. */
 START_TEST(test_place)
 {
     pay_acquirer_t first = script_acquirer, later = script_acquirer;
@@ -390,7 +390,7 @@ static apr_status_t account_fails(pay_account_t **out, pay_store_t *store, const
     return PAY_STORE_EDOWN;
 }
 
-/* What cannot be looked up is not missing. */
+/* An acquirer that cannot be looked up is not missing. */
 START_TEST(test_accounts_cannot_be_read)
 {
     apr_array_header_t *services = apr_array_make(unit_pool, 1, sizeof(const pay_service_t *));
@@ -457,7 +457,7 @@ START_TEST(test_breaker)
     script_say('U');
     ck_assert_int_eq(step(), 0);
     ck_assert_int_eq(script.queries, 1);
-    shop_clock_set(NOW + HOUR); /* one that goes through makes way for the rest */
+    shop_clock_set(NOW + HOUR); /* a successful one makes way for the rest */
     script_say('+');
     ck_assert_int_eq(step(), ROWS);
     ck_assert_int_eq(script.queries, 1 + ROWS);
@@ -492,7 +492,7 @@ START_TEST(test_patience)
 }
 END_TEST
 
-/* The others are asked all the same. */
+/* The others are still queried. */
 START_TEST(test_breaker_of_one)
 {
     set_up_breaker();

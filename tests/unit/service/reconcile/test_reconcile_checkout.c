@@ -58,7 +58,7 @@ static const struct {
     const char *name;
     char says;
     pay_charge_state_t want;
-    apr_interval_time_t again; /* asked about after that; 0: no more */
+    apr_interval_time_t again; /* next query after that; 0: no more */
 } ends[] = {
     {"paid", '+', PAY_CHARGE_SUCCESSFUL, 0},
     {"declined", '-', PAY_CHARGE_FAILED, 0},
@@ -121,7 +121,7 @@ START_TEST(test_late)
 }
 END_TEST
 
-/* Its payer was erased meanwhile: it is paid, and nobody gets a token of theirs. */
+/* Its payer was erased meanwhile: it is paid, and nobody gets their token. */
 START_TEST(test_closed_and_erased)
 {
     pay_erasure_t at;
@@ -147,7 +147,7 @@ START_TEST(test_closed_and_erased)
 }
 END_TEST
 
-/* Nobody answered for an acquirer whose line was taken out: it is asked once it is back. */
+/* An acquirer whose directive was removed cannot answer: it is queried once it is back. */
 START_TEST(test_closed_without_acquirer)
 {
     charge = checkout_new(PAY_LIVE, REFERENCE);
@@ -227,7 +227,7 @@ END_TEST
 static const struct {
     const char *name;
     int days;  /* since it was opened */
-    int again; /* the machine was started since */
+    int again; /* the machine was restarted since */
     pay_held_t held;
     int is_asked;
 } doubts[] = {
@@ -237,8 +237,8 @@ static const struct {
     {"no clock tells for how long", 15, 1, PAY_HELD_OVERDUE, 1},
 };
 
-/* It is not believed that it knows no such checkout, because one of the clocks is wrong; one that
- * nobody can pay any more is no case for a person all the same. */
+/* Its report that it knows no such checkout is not believed, because one of the clocks is wrong;
+ * still, a checkout that nobody can pay any more is not a case for a person. */
 START_TEST(test_closed_while_the_clocks_are_apart)
 {
     int day;
@@ -256,7 +256,7 @@ START_TEST(test_closed_while_the_clocks_are_apart)
 }
 END_TEST
 
-/* A question without an answer takes nothing off the list that a person works through. */
+/* A query without an answer removes nothing from the list that a person works through. */
 START_TEST(test_different_stays)
 {
     if (_i) {
@@ -303,7 +303,9 @@ static const struct {
     {"its word that it opens none", APR_SUCCESS},
 };
 
-/* It has failed and stays so; but that money moved all the same is found, and a person told. */
+/*
+ * It has failed and stays so; but money that nevertheless moved is found, and a person is notified.
+ */
 START_TEST(test_unopened_and_paid_all_the_same)
 {
     int replayed;
@@ -342,7 +344,7 @@ START_TEST(test_unopened_and_there)
 }
 END_TEST
 
-/* Its acquirer is not configured: it is held for a person, who decides it as any other. */
+/* Its acquirer is not configured: it is held for a person, who decides it like any other. */
 START_TEST(test_no_acquirer)
 {
     charge = checkout_new(PAY_LIVE, REFERENCE);

@@ -13,12 +13,12 @@
 #define WAIT_S_MAX 60
 #define STACK_HUGE ((size_t)1 << 60) /* more than there is room for */
 
-/* An acquirer that many threads ask at once, in memory that processes share. */
+/* An acquirer that many threads query at once, in memory that processes share. */
 typedef struct bank_t {
-    _Atomic int stuck; /* while it is 1, questions do not end */
+    _Atomic int stuck; /* while it is 1, queries do not end */
     _Atomic int verdict;
     _Atomic int queries, inside, peak;
-    _Atomic int row[ROWS_MAX]; /* questions about it under way */
+    _Atomic int row[ROWS_MAX]; /* queries about it under way */
     _Atomic int asked[ROWS_MAX];
     _Atomic int twice; /* about one row at once */
 } bank_t;
@@ -194,8 +194,8 @@ START_TEST(test_backlog)
 }
 END_TEST
 
-/* While three acquirers are stuck with all that they may have, the fourth one's rows go on; rounds
- * end as ever. */
+/* While three acquirers are stuck with all their places, the fourth one's rows go on; rounds end as
+ * usual. */
 START_TEST(test_stuck)
 {
     pay_reconcile_desk_t *desk;
@@ -227,7 +227,7 @@ START_TEST(test_stuck)
 }
 END_TEST
 
-/* What comes when an acquirer has been stuck for some time is not behind its rows. */
+/* Rows that come after an acquirer has been stuck for some time are not behind its rows. */
 START_TEST(test_stuck_before)
 {
     pay_reconcile_desk_t *desk;
@@ -249,7 +249,7 @@ START_TEST(test_stuck_before)
 }
 END_TEST
 
-/* A call under way is waited for, as long as it was said; nothing else is begun. */
+/* A call under way is waited for, up to the given time; nothing else begins. */
 START_TEST(test_stop)
 {
     pay_reconcile_desk_t *desk;
@@ -293,7 +293,7 @@ START_TEST(test_stop_idle)
 }
 END_TEST
 
-/* What no thread could be started for waits for a round in which one can. */
+/* A row for which no thread could start waits for a round in which one can. */
 START_TEST(test_no_thread)
 {
     pay_reconcile_desk_t *desk;
@@ -377,7 +377,7 @@ static void *rounds(void *baton)
     return NULL;
 }
 
-/* The places are the process's: two desks do not ask more than one may. */
+/* The places are the process's: two dispatchers together make no more queries than one may. */
 START_TEST(test_two_desks)
 {
     pay_reconcile_desk_t *desks[2];
@@ -434,7 +434,7 @@ static void work_as_child(const char *dir, int start_fd)
     _exit(pay_reconcile_stop(desk, MINUTE) == APR_SUCCESS ? 0 : 1);
 }
 
-/* Two processes on one store share the work by its leases: no row is asked about twice. */
+/* Two processes on one store share the work by its leases: no row is queried twice. */
 START_TEST(test_two_processes)
 {
     const char *dir = unit_dir();

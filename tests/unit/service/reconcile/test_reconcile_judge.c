@@ -5,8 +5,8 @@
 #define HOURS(n) ((n)*3600)
 #define DAYS(n) ((n)*86400)
 
-/* The acquirer says something at a time, and how the row stands then. Times in seconds since the
- * row was made. */
+/* The acquirer's report at a time, and the row's state then. Times in seconds since the row was
+ * made. */
 typedef struct beat_t {
     int at;
     char says;
@@ -36,7 +36,7 @@ static const struct {
      {{60, 'A', 'p', 61, 60, PAY_NOT_HELD},
       {61, 'A', 'p', 63, 60, PAY_NOT_HELD},
       {3600, 'A', 'p', 3660, 60, PAY_NOT_HELD},
-      {3659, 'A', 'p', 3660, 60, PAY_NOT_HELD}, /* not due: nothing is asked */
+      {3659, 'A', 'p', 3660, 60, PAY_NOT_HELD}, /* not due: no query */
       {3660, 'A', 'f', 3660 + HOURS(6), 0, PAY_NOT_HELD}}},
     {"one absence is not enough, however long it waited",
      1,
@@ -106,7 +106,7 @@ static const struct {
       {7200, 'A', 'p', 10800, 7200, PAY_NOT_HELD}}},
 };
 
-/* What charges and refunds have in common. */
+/* The common part of charges and refunds. */
 typedef struct standing_t {
     char state;
     apr_time_t due_at, absent_since;
@@ -194,7 +194,7 @@ static void beats(const char *says)
 static const struct {
     const char *name;
     apr_interval_time_t step; /* of the wall clock */
-    int restarted;            /* the machine, as well */
+    int restarted;            /* the machine, likewise */
 } step_rows[] = {
     {"hours ahead", 2 * HOUR, 0},   {"hours back", -2 * HOUR, 0},
     {"a day ahead", 26 * HOUR, 0},  {"a day back", -26 * HOUR, 0},
@@ -227,7 +227,7 @@ START_TEST(test_clock_steps)
     if (step_rows[_i / 2].step < -DAY) {
         ck_assert_int_eq(script.queries, 2); /* due too far ahead */
     }
-    shop_clock_set(shop_clock + (restarted ? 99 : 98) * SECOND); /* nothing is asked meanwhile */
+    shop_clock_set(shop_clock + (restarted ? 99 : 98) * SECOND); /* no query meanwhile */
     shop_clock_step(-step_rows[_i / 2].step);
     step();
     ck_assert_msg(stands(is_refund).state == 'p', "%s: failed after less than its time", name);
@@ -238,7 +238,7 @@ START_TEST(test_clock_steps)
 }
 END_TEST
 
-/* A row of a store that was written before has no such moment: counted anew, too. */
+/* A row of an older store has no such moment: time is counted again, too. */
 START_TEST(test_absence_without_a_moment)
 {
     const pay_outcome_t absent = {.kind = PAY_OUTCOME_UNKNOWN, .absent_since = NOW - 10 * DAY};
@@ -261,7 +261,7 @@ START_TEST(test_absence_without_a_moment)
 }
 END_TEST
 
-/* Made while the clock was ahead, as a row without a moment tells: nobody knows how long it has
+/* Made while the clock was ahead, as a row without a moment shows: nobody knows how long it has
  * been pending. */
 START_TEST(test_made_ahead_is_overdue)
 {
@@ -280,7 +280,7 @@ END_TEST
 
 static const char *const similar_names[] = {"re_1", "re_2", NULL};
 
-/* Records like the refund without a tag: ones that were known before it was made are others. */
+/* Records like the refund without a tag: those that were known before it was made are others. */
 static void similar_say(int count)
 {
     static apr_array_header_t *names;
@@ -353,7 +353,7 @@ START_TEST(test_similar)
 }
 END_TEST
 
-/* An acquirer's word is told once, as long as it is the same. */
+/* A report of an acquirer is logged once, as long as it is the same. */
 START_TEST(test_told_once)
 {
     shop_set_up(unit_dir());
@@ -389,7 +389,7 @@ START_TEST(test_words_of_absence)
 }
 END_TEST
 
-/* Who refuses our key tells nothing of what there is. */
+/* An acquirer that refuses our key reports nothing of its books. */
 START_TEST(test_refused_is_not_absent)
 {
     shop_set_up(unit_dir());
@@ -402,7 +402,7 @@ START_TEST(test_refused_is_not_absent)
 }
 END_TEST
 
-/* Until a question goes through nobody can pay: the next one does not wait for an hour or a day. */
+/* Until a query succeeds nobody can pay: the next one does not wait for an hour or a day. */
 START_TEST(test_refused_is_asked_soon)
 {
     shop_set_up(unit_dir());
@@ -450,7 +450,7 @@ START_TEST(test_no_acquirer)
     ck_assert_int_eq(logged("PAY00230: "), 3);
     ck_assert_int_eq(refund_of("rfd_3")->waiting, 1);
     script_say('P');
-    script.absent_tag = "rfd_3"; /* which waits, and is asked about before it is sent */
+    script.absent_tag = "rfd_3"; /* which waits, and is queried before it is sent */
     script.absent = 1;
     shop_clock_set(NOW + 4 * DAY);
     ck_assert_int_eq(step(), 0);

@@ -54,7 +54,7 @@ static apr_status_t gone(void *baton)
     return APR_SUCCESS;
 }
 
-/* Begins all that may begin now; they end with end_all. */
+/* Begins all rows that may begin now; they end with end_all. */
 static pay_reconcile_item_t *begun[2 * PAY_RECONCILE_QUERIES_MAX];
 static int begun_count;
 
@@ -90,7 +90,7 @@ static int begun_of(const pay_acquirer_t *of)
     return count;
 }
 
-/* However many acquirers hold what they have, the next one finds a place. */
+/* However many acquirers hold their places, the next one finds one. */
 START_TEST(test_places)
 {
     static const int shares[] = {8, 4, 2, 1, 1, 0};
@@ -148,7 +148,7 @@ START_TEST(test_in_turn)
 }
 END_TEST
 
-/* Rows that find no room are done with; so is their batch with the last of them. */
+/* Rows that find no room are finished; so is their batch with the last of them. */
 START_TEST(test_room)
 {
     int is_gone = 0;
@@ -170,7 +170,7 @@ START_TEST(test_room)
 }
 END_TEST
 
-/* A row whose lease ends too soon is not begun. */
+/* A row whose lease ends too soon does not begin. */
 START_TEST(test_late)
 {
     int is_gone = 0;
@@ -215,7 +215,7 @@ START_TEST(test_refused_key)
     end_all(-1, 0);
     unit_boot_pass(1000);
     ck_assert_int_eq(begin_all(), 1);
-    end_all(0, 0); /* a row that was not asked about tells nothing */
+    end_all(0, 0); /* a row that was not queried shows nothing */
     unit_boot_pass(1000);
     ck_assert_int_eq(begin_all(), 1);
     end_all(1, 0);
@@ -236,12 +236,12 @@ START_TEST(test_breaker_open)
         pay_breaker_failure(acquirers[0].breaker, ticket);
     }
     unit_boot_pass(1000);
-    probes_check(); /* what it answered before it opened does not count */
+    probes_check(); /* an answer from before it opened does not count */
     end_all(1, 0);
 }
 END_TEST
 
-/* Questions that nobody answers close nothing, but they are few then. */
+/* Unanswered queries close nothing, but they are few then. */
 START_TEST(test_silence)
 {
     set_up();
@@ -271,7 +271,7 @@ START_TEST(test_patience)
 }
 END_TEST
 
-/* What a payment was told holds for questions, first ones too. */
+/* A payment's request to wait also applies to queries, even first ones. */
 START_TEST(test_patience_of_payments)
 {
     apr_int64_t retry_after_ms;

@@ -8,11 +8,11 @@
 #define FAILED_AT (NOW + 61 * SECOND) /* see fail_for_absence */
 #define NEVER (-1)
 
-/* The acquirer says something so many minutes after it failed, and how the row stands then. */
+/* The acquirer's report so many minutes after it failed, and the row's state then. */
 typedef struct beat_t {
     int at; /* minutes */
     char says;
-    int due; /* minutes, too; NEVER: it is asked no more */
+    int due; /* minutes, too; NEVER: it is not queried any more */
     pay_held_t held;
 } beat_t;
 
@@ -54,7 +54,7 @@ static void set_up(const char *dir)
     shop->service.policy.late_after = SECOND;
 }
 
-/* What is pending is absent at a minute and a second later. */
+/* A pending payment is absent at a minute and a second later. */
 static void fail_for_absence(void)
 {
     script_say('A');
@@ -132,7 +132,7 @@ static void story_tell(int number, int is_refund)
     ck_assert_int_eq(script.calls, 0);
     ck_assert_int_eq(said(PAY_LOG_ALERT, "paymentsctl") > 0,
                      strstr(name, "approved") || strstr(name, "different"));
-    /* What was found is kept beside what the shop was told. */
+    /* The finding is stored beside the shop's answer. */
     ck_assert_int_eq(
         said(PAY_LOG_ALERT, is_refund ? "reports otherwise" : "but the acquirer approved it"),
         strstr(name, "approved") != NULL);
@@ -155,10 +155,10 @@ END_TEST
 
 /* ---- PaymentsLateApproval refund */
 
-static char refund_says; /* what the acquirer answers to the refund itself */
+static char refund_says; /* the acquirer's answer to the refund itself */
 static char refund_tag[PAY_TAG_LEN + 1];
 
-/* Queries find the approval; the refund is answered as the case says, with the row durable. */
+/* Queries find the approval; the refund is answered according to the case, with the row durable. */
 static void refund_called(const payments_charge_t *charge, const payments_refund_t *refund)
 {
     const pay_charge_t *row = charge_of("order-1");
@@ -262,7 +262,7 @@ static const struct {
       {7201, '+', PAY_LATE_REFUNDED, 0, PAY_NOT_HELD}}},
 };
 
-/* Once it may have been sent it is asked about by its tag, and never sent again. */
+/* Once it may have been sent it is queried by its tag, and never sent again. */
 START_TEST(test_follow_up)
 {
     const char *name = follow_ups[_i].name;
@@ -295,7 +295,7 @@ START_TEST(test_follow_up)
 }
 END_TEST
 
-/* What provably was not sent is sent later, under another tag. */
+/* A refund that provably was not sent is sent later, under another tag. */
 START_TEST(test_not_sent_is_tried_again)
 {
     char first[PAY_TAG_LEN + 1];
@@ -313,7 +313,7 @@ START_TEST(test_not_sent_is_tried_again)
 }
 END_TEST
 
-/* What somebody else gave back already is not given back again. */
+/* An amount that others refunded already is not refunded again. */
 START_TEST(test_spent)
 {
     set_up(unit_dir());
@@ -328,7 +328,7 @@ START_TEST(test_spent)
 }
 END_TEST
 
-/* While the account is in Test Mode nothing is given back; then it is. */
+/* While the account is in Test Mode nothing is refunded; then it is. */
 START_TEST(test_test_mode)
 {
     set_up(unit_dir());
@@ -376,7 +376,7 @@ START_TEST(test_no_place)
 }
 END_TEST
 
-/* Stores the first step, and answers as the case says. */
+/* Stores the first step, and answers according to the case. */
 static apr_status_t late_status;
 static int late_is_other;
 static int late_takes_ms;
@@ -445,7 +445,7 @@ static apr_status_t refund_late_busy(pay_refund_t **out, int *changed, pay_store
     return PAY_STORE_EBUSY;
 }
 
-/* A late answer about a refund that the store does not take is asked for again. */
+/* A late answer about a refund that the store refuses is queried again. */
 START_TEST(test_refund_not_stored)
 {
     set_up(unit_dir());
@@ -542,7 +542,7 @@ START_TEST(test_no_acquirer)
 }
 END_TEST
 
-/* As of one that is pending: nobody can pay until a question goes through. */
+/* As for a pending one: nobody can pay until a query succeeds. */
 START_TEST(test_refused_is_asked_soon)
 {
     set_up(unit_dir());

@@ -23,7 +23,7 @@ static void waiting_refund(void)
 
 static char says;
 
-/* Before it is sent the row says that it may have been, and by whom. */
+/* Before it is sent the row says that it may have been, and by which worker. */
 static void called(const payments_charge_t *charge, const payments_refund_t *refund)
 {
     const pay_refund_t *row = refund_of("rfd_1");
@@ -84,7 +84,7 @@ START_TEST(test_sent)
     ck_assert_int_eq(pay_slots_count(acquirer.slots), 0);
     ck_assert_msg(logged("PAY00428: ") == (sent[_i].says == 'N'), "%s", name);
     ck_assert_msg(logged("PAY00213: ") == (sent[_i].says == 'T'), "%s", name);
-    /* From now on it is asked about. */
+    /* From now on it is queried. */
     script_say('P');
     shop_clock_set(NOW + DAY);
     ck_assert_int_eq(step(), 0);
@@ -102,12 +102,12 @@ START_TEST(test_no_place)
     waiting_refund();
     shop->service.policy.pending_alert = HOUR;
     slot = pay_slots_take(acquirer.slots, 0);
-    script.absent = 4; /* each try asks first */
+    script.absent = 4; /* each attempt queries first */
     script_say('+');
     ck_assert_int_eq(step(), 0);
     ck_assert_int_eq(refund_of("rfd_1")->due_at, NOW + MINUTE + SECOND);
     ck_assert_int_eq(refund_of("rfd_1")->held, PAY_NOT_HELD);
-    for (i = 0; i < 2; i++) { /* what is old is tried as often */
+    for (i = 0; i < 2; i++) { /* old ones are tried as often */
         shop_clock_set(NOW + HOUR + i * MINUTE);
         ck_assert_int_eq(step(), 0);
         ck_assert_int_eq(refund_of("rfd_1")->due_at, shop_clock + MINUTE);
@@ -219,7 +219,10 @@ static apr_status_t epoch_held(pay_epoch_t *out, pay_store_t *store)
     return APR_SUCCESS;
 }
 
-/* What waits is asked about first, and is sent only if the acquirer says that it has none. */
+/*
+ * A waiting refund is queried first, and is sent only if the acquirer reports that it does not have
+ * it.
+ */
 START_TEST(test_found_before_it_is_sent)
 {
     const char *name = found[_i].name;
@@ -253,7 +256,9 @@ static void die(const payments_charge_t *charge, const payments_refund_t *refund
     _exit(0);
 }
 
-/* The process ends while the refund is on its way: another one asks, and never sends it again. */
+/*
+ * The process ends while the refund is on its way: another one queries, and never sends it again.
+ */
 START_TEST(test_crash)
 {
     const char *dir = unit_dir();
@@ -323,7 +328,7 @@ static apr_status_t resolve_fails(pay_refund_t **out, int *changed, pay_store_t 
     return PAY_STORE_EBUSY;
 }
 
-/* An answer that cannot be stored is asked for again; what was sent is not sent again. */
+/* An answer that cannot be stored is queried again; a sent refund is not sent again. */
 START_TEST(test_answer_is_lost)
 {
     set_up(unit_dir());
@@ -381,7 +386,7 @@ static void elsewhere(int of_charge)
     shop_clock_set(NOW + MINUTE);
 }
 
-/* By the name that its acquirer gave it. */
+/* By its acquirer's name for it. */
 static void asked(const payments_charge_t *charge, const payments_refund_t *refund)
 {
     (void)charge;

@@ -142,7 +142,7 @@ START_TEST(test_length)
 }
 END_TEST
 
-/* An object at every place around the edge of the reader's buffer. */
+/* An object at every position around the edge of the reader's buffer. */
 START_TEST(test_across_the_buffer)
 {
     static const char object[] = "{\"a\":\"\\\\\\\"}\"}";

@@ -41,7 +41,7 @@ static pay_import_result_t import(const char *path, apr_status_t want)
     return result;
 }
 
-/* The list of all refunds, as it is answered. */
+/* The list of all refunds, as it is sent. */
 static const char *list_all(apr_size_t *count)
 {
     pay_time_range_t range = {0, apr_time_from_sec(4000000000)};
@@ -96,7 +96,7 @@ START_TEST(test_forms)
     ck_assert_ptr_nonnull(strstr(list, "\"refundReference\":\"re_b\""));
     ck_assert_ptr_nonnull(strstr(list, "\"domain\":\"test\""));
 
-    /* What the list answered can be imported again, here and elsewhere. */
+    /* The answer of the list can be imported again, here and elsewhere. */
     result = import(file_of(apr_psprintf(unit_pool, "[%s]", list)), APR_SUCCESS);
     ck_assert_uint_eq(result.written, 0);
     ck_assert_uint_eq(result.skipped, 2);
@@ -186,7 +186,7 @@ END_TEST
 static const struct {
     const char *name;
     int records;
-    int twin; /* the last record has this one's id and other content, 0: none */
+    int twin; /* the last record has the id of this one and other content, 0: none */
 } batch_cases[] = {
     {"one batch", 250, 0},          {"one more", 251, 0},
     {"several batches", 3000, 0},   {"twin in the batch", 250, 249},
@@ -281,8 +281,8 @@ static const struct {
     {"of a charge that is not ours", "up-9", "", "elsewhere", 1, 100},
 };
 
-/* What a person gave back there of a charge that failed here is no refund of ours: no total has the
- * charge. */
+/* A refund by a person there, of a charge that failed here, is not a refund of ours: no total has
+ * the charge. */
 START_TEST(test_given_back_late)
 {
     const pay_mode_t live = PAY_LIVE;
@@ -310,7 +310,7 @@ START_TEST(test_given_back_late)
 }
 END_TEST
 
-/* An export of its upstream: what was made here is not listed twice, what was not counts here. */
+/* An export of its upstream: refunds made here are not listed twice, others count here. */
 START_TEST(test_books)
 {
     const char *name = book_cases[_i].name, *note = book_cases[_i].note;
@@ -489,7 +489,7 @@ START_TEST(test_failure_is_taken_back)
     ck_assert_int_eq(abort_tries, take_back_cases[_i].want_tries);
     ck_assert_msg(logged("PAY00241: ") == (take_back_cases[_i].abort == abort_fails), "%s", name);
     check_charge(name, take_back_cases[_i].want_refunded);
-    /* Whatever was left, the next one removes; "all" is not there any more. */
+    /* Anything that is left is removed by the next one; "all" is not there any more. */
     store_script = (store_script_t){0};
     ck_assert_uint_eq(import(file_of(record("all")), APR_SUCCESS).written, 1);
     check_charge(name, 0);
@@ -608,8 +608,8 @@ static void pass_time(void *baton, int pass, apr_uint64_t done, apr_uint64_t tot
     }
 }
 
-/* Another machine takes an import that writes nothing for long for one that was left: with a
- * thousand known records after the other it tells now and then that it goes on. */
+/* Another machine takes an import that writes nothing for long for an abandoned one: with a
+ * thousand known records in a row it shows now and then that it goes on. */
 START_TEST(test_nothing_new_for_long)
 {
     const pay_mode_t live = PAY_LIVE;

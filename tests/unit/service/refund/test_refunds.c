@@ -407,7 +407,7 @@ static pay_acquirer_t *set_up_live(void)
     return acquirer;
 }
 
-/* Each has a tag of its own before it is sent, and gives its place at the acquirer back. */
+/* Each has a tag of its own before it is sent, and releases its place at the acquirer. */
 START_TEST(test_live)
 {
     const pay_acquirer_t *acquirer = set_up_live();
@@ -446,7 +446,7 @@ START_TEST(test_deferred)
 }
 END_TEST
 
-/* Reconciliation settles it and the acquirer takes it back while its first caller waits. */
+/* Reconciliation settles it and the acquirer reverses it while its first caller waits. */
 static void decide_and_take_back(const payments_charge_t *charge, const payments_refund_t *pending)
 {
     pay_refund_t *out;
@@ -462,7 +462,7 @@ static void decide_and_take_back(const payments_charge_t *charge, const payments
     ck_assert_int_eq(changed, 1);
 }
 
-/* The first answer is the one that replays give: that of the decision. */
+/* The first answer is the one that replays get: that of the decision. */
 START_TEST(test_taken_back_meanwhile)
 {
     pay_writer_t *first = pay_writer_make(64, unit_pool), *again = pay_writer_make(64, unit_pool);
