@@ -370,7 +370,8 @@ START_TEST(test_grants_have_an_end)
     ctl.option[CTL_OPTION_HOST] = "pay.example";
     ctl.option[CTL_OPTION_ROLE] = "viewer";
     ck_assert_int_eq(run_of(ctl_account_grant, &ops, &ctl, &output, &said), CTL_EXIT_REFUSED);
-    ck_assert_ptr_nonnull(strstr(said, "The account, or the user, has the maximum number of grants"));
+    ck_assert_ptr_nonnull(
+        strstr(said, "The account, or the user, has the maximum number of grants"));
     ck_assert_str_eq(output, "");
 }
 END_TEST
