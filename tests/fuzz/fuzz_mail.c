@@ -59,7 +59,7 @@ static const char *expand(const char *source, pay_template_form_t form,
 {
     const char *out, *fault, *line;
 
-    fault = pay_template_expand(&out, source, 1, form, values, 2, p);
+    fault = pay_template_expand(&out, source, 1, form, values, 2, NULL, p);
     CHECK(!fault == !!out);
     if (fault) {
         CHECK(!strncmp(fault, "line ", 5));

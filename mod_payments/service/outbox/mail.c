@@ -10,6 +10,8 @@
 #include <apr_strings.h>
 #include <string.h>
 
+#define TEXT ".txt"
+#define HTML ".html"
 #define SUBJECT_START "Subject: "
 #define TEST_MARK "[TEST] "
 #define HEADERS_MAX 10
@@ -88,11 +90,11 @@ static apr_status_t path_fault(mail_t *mail, const char *path, apr_status_t stat
     return status;
 }
 
-/* Reads the template's file; *path is the one of the two places that it came from. */
-static apr_status_t read_file(const char **out, const char **path, mail_t *mail,
+/* Reads a template's file; *path says which of the two places it came from. */
+static apr_status_t read_file(const char **out, const char **path, mail_t *mail, const char *name,
                               const char *extension)
 {
-    const char *file = apr_pstrcat(mail->pool, mail->name, extension, NULL);
+    const char *file = apr_pstrcat(mail->pool, name, extension, NULL);
     const char *fault = NULL;
     apr_status_t rv = APR_ENOENT;
 
@@ -109,11 +111,31 @@ static apr_status_t read_file(const char **out, const char **path, mail_t *mail,
     return rv == APR_SUCCESS ? rv : path_fault(mail, *path, rv, fault);
 }
 
-static apr_status_t expand(const char **out, mail_t *mail, const char *path, const char *text,
-                           int line, pay_template_form_t form)
+/* What reads the parts of a template: files beside it that end as it does. */
+typedef struct part_t {
+    mail_t *mail;
+    const char *extension;
+} part_t;
+
+static const char *part_read(const char **text, const char **file, void *baton, const char *name,
+                             apr_pool_t *p)
 {
-    const char *fault =
-        pay_template_expand(out, text, line, form, mail->values, mail->values_count, mail->pool);
+    const part_t *part = baton;
+    apr_status_t rv;
+
+    (void)p; /* the mail's */
+    rv = read_file(text, file, part->mail, name, part->extension);
+    return rv == APR_SUCCESS ? NULL : part->mail->fault;
+}
+
+/* `extension` is that of the parts; NULL: it may include none. */
+static apr_status_t expand(const char **out, mail_t *mail, const char *path, const char *text,
+                           int line, pay_template_form_t form, const char *extension)
+{
+    part_t part = {mail, extension};
+    const pay_template_parts_t parts = {part_read, &part};
+    const char *fault = pay_template_expand(out, text, line, form, mail->values, mail->values_count,
+                                            extension ? &parts : NULL, mail->pool);
 
     return fault ? path_fault(mail, path, APR_EGENERAL, fault) : APR_SUCCESS;
 }
@@ -124,7 +146,7 @@ static apr_status_t make_text(mail_t *mail)
     const char *text, *path, *end, *subject;
     apr_status_t rv;
 
-    rv = read_file(&text, &path, mail, ".txt");
+    rv = read_file(&text, &path, mail, mail->name, TEXT);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -136,11 +158,11 @@ static apr_status_t make_text(mail_t *mail)
     }
     subject = text + strlen(SUBJECT_START);
     subject = apr_pstrmemdup(mail->pool, subject, (apr_size_t)(end - subject));
-    rv = expand(&mail->subject, mail, path, subject, 1, PAY_TEMPLATE_TEXT);
+    rv = expand(&mail->subject, mail, path, subject, 1, PAY_TEMPLATE_TEXT, NULL);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    return expand(&mail->text, mail, path, end + 2, BODY_LINE, PAY_TEMPLATE_TEXT);
+    return expand(&mail->text, mail, path, end + 2, BODY_LINE, PAY_TEMPLATE_TEXT, TEXT);
 }
 
 static apr_status_t make_html(mail_t *mail)
@@ -148,11 +170,11 @@ static apr_status_t make_html(mail_t *mail)
     const char *text, *path;
     apr_status_t rv;
 
-    rv = read_file(&text, &path, mail, ".html");
+    rv = read_file(&text, &path, mail, mail->name, HTML);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    return expand(&mail->html, mail, path, text, 1, PAY_TEMPLATE_HTML);
+    return expand(&mail->html, mail, path, text, 1, PAY_TEMPLATE_HTML, HTML);
 }
 
 static const char *template_fault(mail_t *mail, const char *name)

@@ -20,9 +20,13 @@ typedef struct expansion_t {
     pay_template_form_t form;
     const pay_template_value_t *values;
     int count;
-    const char *section; /* the name whose section is open; NULL: no section */
+    const pay_template_parts_t *parts; /* NULL: parts are not included */
+    const char *part;                  /* the file of the part that `at` is in; NULL: no part */
+    int part_line;                     /* of its {{>name}} */
+    int part_hidden;                   /* 1: that is in a section whose value is empty */
+    const char *section;               /* the name whose section is open; NULL: no section */
     int section_line;
-    int hidden; /* 1: that name's value is empty */
+    int hidden; /* 1: text is skipped: that name's value is empty, or the whole part is hidden */
     char *text; /* the output so far */
     apr_size_t len;
     apr_size_t size;
@@ -97,8 +101,12 @@ apr_status_t pay_template_read(const char **out, const char **fault, const char 
 
 static void set_fault(expansion_t *x, int line, const char *what)
 {
-    if (!x->fault) {
-        x->fault = apr_psprintf(x->pool, "line %d: %s", line, what);
+    if (x->fault) {
+        return;
+    }
+    x->fault = apr_psprintf(x->pool, "line %d: %s", line, what);
+    if (x->part) {
+        x->fault = apr_psprintf(x->pool, "line %d: %s: %s", x->part_line, x->part, x->fault);
     }
 }
 
@@ -191,7 +199,7 @@ static void open_section(expansion_t *x, const char *name, const char *value)
     }
     x->section = name;
     x->section_line = x->line;
-    x->hidden = !*value;
+    x->hidden = x->part_hidden || !*value;
 }
 
 static void close_section(expansion_t *x, const char *name)
@@ -201,10 +209,10 @@ static void close_section(expansion_t *x, const char *name)
         return;
     }
     x->section = NULL;
-    x->hidden = 0;
+    x->hidden = x->part_hidden;
 }
 
-/* A section's mark in a line of its own removes the line. */
+/* The mark of a section or part in a line of its own removes the line. */
 static void skip_line_end(expansion_t *x, const char *tag)
 {
     if ((tag == x->start || tag[-1] == '\n') && *x->at == '\n') {
@@ -213,30 +221,48 @@ static void skip_line_end(expansion_t *x, const char *tag)
     }
 }
 
-/* x->at is at two braces. */
-static void expand_tag(expansion_t *x)
-{
-    const char *tag = x->at;
-    const char *name, *value;
-    char mark = tag[2];
-    apr_size_t len;
+static void expand_rest(expansion_t *x);
 
-    name = tag + (mark == '#' || mark == '/' ? 3 : 2);
-    len = strspn(name, NAME_CHARACTERS);
-    if (len == 0 || len > PAY_TEMPLATE_NAME_MAX || strncmp(name + len, "}}", 2) != 0) {
-        set_fault(x, x->line,
-                  "Two opening braces do not begin a {{name}}, {{#name}} or "
-                  "{{/name}}.");
+/* Puts the part; `line` is that of its {{>name}}, which x->at is behind. */
+static void expand_part(expansion_t *x, const char *name, int line)
+{
+    const expansion_t outer = *x;
+    const char *fault, *text;
+
+    if (x->part || !x->parts) { /* a part that includes itself would have no end */
+        set_fault(x, line, apr_psprintf(x->pool, "There is no {{>%s}} here.", name));
         return;
     }
-    x->at = name + len + 2;
-    name = apr_pstrmemdup(x->pool, name, len);
-    value = value_of(x, name);
+    fault = x->parts->read(&text, &x->part, x->parts->baton, name, x->pool);
+    if (fault) {
+        x->part = NULL;
+        set_fault(x, line, fault);
+        return;
+    }
+    x->part_line = line;
+    x->part_hidden = outer.hidden;
+    x->section = NULL;
+    x->start = x->at = text;
+    x->line = 1;
+    expand_rest(x);
+    x->part = NULL;
+    x->part_hidden = 0;
+    x->section = outer.section;
+    x->section_line = outer.section_line;
+    x->hidden = outer.hidden;
+    x->start = outer.start;
+    x->at = outer.at;
+    x->line = outer.line;
+}
+
+/* A {{name}}, or one of its sections' marks. */
+static void expand_value(expansion_t *x, const char *tag, char mark, const char *name)
+{
+    const char *value = value_of(x, name);
+
     if (!value) {
         set_fault(x, x->line, apr_psprintf(x->pool, "There is no {{%s}} here.", name));
-        return;
-    }
-    if (mark == '#') {
+    } else if (mark == '#') {
         open_section(x, name, value);
         skip_line_end(x, tag);
     } else if (mark == '/') {
@@ -247,28 +273,63 @@ static void expand_tag(expansion_t *x)
     }
 }
 
+/* x->at stands at two braces. */
+static void expand_tag(expansion_t *x)
+{
+    const int line = x->line;
+    const char *tag = x->at;
+    const char *name;
+    char mark = tag[2];
+    apr_size_t len;
+
+    name = tag + (mark == '#' || mark == '/' || mark == '>' ? 3 : 2);
+    len = strspn(name, NAME_CHARACTERS);
+    if (len == 0 || len > PAY_TEMPLATE_NAME_MAX || strncmp(name + len, "}}", 2) != 0) {
+        set_fault(x, x->line,
+                  "Two opening braces do not begin a {{name}}, {{#name}}, {{/name}} or "
+                  "{{>name}}.");
+        return;
+    }
+    x->at = name + len + 2;
+    name = apr_pstrmemdup(x->pool, name, len);
+    if (mark == '>') {
+        skip_line_end(x, tag);
+        expand_part(x, name, line);
+    } else {
+        expand_value(x, tag, mark, name);
+    }
+}
+
+/* The text from x->at to its end, where no section may be open. */
+static void expand_rest(expansion_t *x)
+{
+    const char *tag;
+
+    while (*x->at && !x->fault) {
+        tag = strstr(x->at, "{{");
+        put_literal(x, tag ? tag : x->at + strlen(x->at));
+        if (tag) {
+            expand_tag(x);
+        }
+    }
+    if (x->section) {
+        set_fault(x, x->section_line, apr_psprintf(x->pool, "{{#%s}} has no end.", x->section));
+    }
+}
+
 const char *pay_template_expand(const char **out, const char *text, int line,
                                 pay_template_form_t form, const pay_template_value_t *values,
-                                int count, apr_pool_t *p)
+                                int count, const pay_template_parts_t *parts, apr_pool_t *p)
 {
     expansion_t x = {.start = text, .at = text, .line = line, .form = form, .pool = p};
-    const char *tag;
 
     *out = NULL;
     x.values = values;
     x.count = count;
+    x.parts = parts;
     x.size = OUTPUT_FIRST;
     x.text = apr_palloc(p, x.size + 1);
-    while (*x.at && !x.fault) {
-        tag = strstr(x.at, "{{");
-        put_literal(&x, tag ? tag : x.at + strlen(x.at));
-        if (tag) {
-            expand_tag(&x);
-        }
-    }
-    if (x.section) {
-        set_fault(&x, x.section_line, apr_psprintf(p, "{{#%s}} has no end.", x.section));
-    }
+    expand_rest(&x);
     if (x.fault) {
         return x.fault;
     }

@@ -3,9 +3,9 @@
 #define PAY_SERVICE_OUTBOX_TEMPLATE_H
 
 /*
- * Templates of e-mails (docs/notifications.md, "Templates"): {{name}} is replaced by the value of
- * that name, {{#name}}...{{/name}} is kept if the value is not empty; there is nothing else. Faults
- * are sentences that name the line.
+ * Templates of e-mails (docs/notifications.md, "Templates"): {{name}} is the value of that name,
+ * {{#name}}...{{/name}} is there when the value is not empty, {{>name}} is the text of another
+ * file; nothing else is done. Faults are sentences that name the line.
  */
 
 #include <apr_errno.h>
@@ -25,6 +25,17 @@ typedef struct pay_template_value_t {
     const char *value; /* control characters and invalid UTF-8 are dropped */
 } pay_template_value_t;
 
+/* The files that a template may include. */
+typedef struct pay_template_parts_t {
+    /*
+     * Reads the part `name`: 1 to PAY_TEMPLATE_NAME_MAX of a-z, 0-9 and "_", so it cannot leave a
+     * directory. Sets *file to what faults call it. Returns NULL, or what is wrong. In `p`.
+     */
+    const char *(*read)(const char **text, const char **file, void *baton, const char *name,
+                        apr_pool_t *p);
+    void *baton;
+} pay_template_parts_t;
+
 /*
  * Reads a template file: UTF-8 without control characters other than tabs, lines ended by LF or
  * CRLF. *fault is set for APR_EGENERAL and says what is wrong with its contents. Other codes: it
@@ -34,11 +45,12 @@ apr_status_t pay_template_read(const char **out, const char **fault, const char 
                                apr_pool_t *p);
 
 /*
- * Sets *out to `text` with its names replaced and lines ended by CRLF; `line` is the number of its
- * first line. Returns NULL, or what is wrong with the text: *out is then NULL. In `p`.
+ * *out is `text` with its names replaced, lines ended by CRLF; `line` is the number of its first.
+ * A part is expanded as the text is, with sections of its own, and includes no other part; `parts`
+ * NULL: nor does the text. Returns NULL, or what is wrong with the text: then *out is NULL. In `p`.
  */
 const char *pay_template_expand(const char **out, const char *text, int line,
                                 pay_template_form_t form, const pay_template_value_t *values,
-                                int count, apr_pool_t *p);
+                                int count, const pay_template_parts_t *parts, apr_pool_t *p);
 
 #endif

@@ -173,6 +173,55 @@ START_TEST(test_own)
 }
 END_TEST
 
+/* Parts are looked for as templates are: a shop's own in installed templates, and the reverse. */
+START_TEST(test_own_parts)
+{
+    desk_t *desk = receipt();
+    const char *installed, *dir = own_templates(desk);
+
+    made(desk);
+    installed = html_of(desk);
+    write_file(dir, "foot.html", "[{{account}}]");
+    made(desk);
+    ck_assert_ptr_nonnull(strstr(html_of(desk), "[my-shop]"));
+    ck_assert_int_eq(strncmp(html_of(desk), installed, 1000), 0);
+    ck_assert_ptr_null(strstr(html_of(desk), "</html>"));
+    ck_assert_ptr_null(pay_mail_templates_fault(dir, unit_pool));
+    write_file(dir, "receipt-successful.html", "<p>\n{{>test_mode}}\n{{>foot}}");
+    made(desk);
+    ck_assert_int_eq(strncmp(html_of(desk), "<p>\r\n<tr>\r\n", 11), 0);
+    ck_assert_ptr_nonnull(strstr(html_of(desk), "</tr>\r\n[my-shop]"));
+    /* Those of a text end as it does. */
+    write_file(dir, "foot.txt", "Bye\n");
+    write_file(dir, "receipt-successful.txt", "Subject: s\n\n{{>foot}}\n");
+    made(desk);
+    ck_assert_str_eq(text_of(desk), "Bye\r\n");
+    write_file(dir, "foot.html", "\n{{nobody}}");
+    ck_assert_int_eq(make(desk), APR_EGENERAL);
+    ck_assert_str_eq(desk->fault,
+                     apr_psprintf(unit_pool,
+                                  "%s/receipt-successful.html: line 3: %s/foot.html: line 2: "
+                                  "There is no {{nobody}} here.",
+                                  dir, dir));
+    ck_assert_str_eq(pay_mail_templates_fault(dir, unit_pool), desk->fault);
+}
+END_TEST
+
+/* Reported at the start, as a missing template is, with the place where it should be. */
+START_TEST(test_missing_part)
+{
+    desk_t *desk = receipt();
+    const char *dir = own_templates(desk);
+    const char *want = apr_pstrcat(unit_pool, dir, "/receipt-successful.html: line 1: ", TEMPLATES,
+                                   "/gone.html: ", NULL);
+
+    write_file(dir, "receipt-successful.html", "{{>gone}}\n");
+    ck_assert_int_eq(make(desk), APR_EGENERAL);
+    ck_assert_msg(!strncmp(desk->fault, want, strlen(want)), "%s", desk->fault);
+    ck_assert_str_eq(pay_mail_templates_fault(dir, unit_pool), desk->fault);
+}
+END_TEST
+
 static const struct {
     const char *name;
     const char *file;
@@ -189,6 +238,8 @@ static const struct {
      "line 1: It must be \"Subject: \" and the subject, and line 2 empty."},
     {"a name in the subject", "receipt-successful.txt", "Subject: {{x}}\n\n",
      "line 1: There is no {{x}} here."},
+    {"a part in the subject", "receipt-successful.txt", "Subject: {{>head}}\n\n",
+     "line 1: There is no {{>head}} here."},
     {"a section from subject to text", "receipt-successful.txt",
      "Subject: {{#amount}}\n\n{{/amount}}", "line 1: {{#amount}} has no end."},
     {"a name in the text", "receipt-successful.txt", "Subject: s\n\na\nb {{x}}\n",
@@ -343,8 +394,10 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_amounts, 0, UNIT_ROWS(amount_rows));
     tcase_add_loop_test(tcase, test_zones, 0, UNIT_ROWS(zone_rows));
     tcase_add_test(tcase, test_own);
+    tcase_add_test(tcase, test_own_parts);
+    tcase_add_test(tcase, test_missing_part);
     tcase_add_loop_test(tcase, test_faults, 0, UNIT_ROWS(fault_rows));
-    tcase_add_loop_test(tcase, test_all_are_checked, 0, 14);
+    tcase_add_loop_test(tcase, test_all_are_checked, 0, 16);
     tcase_add_test(tcase, test_missing);
     tcase_add_loop_test(tcase, test_addresses, 0, UNIT_ROWS(address_rows));
     tcase_add_loop_test(tcase, test_sender, 0, UNIT_ROWS(sender_rows));

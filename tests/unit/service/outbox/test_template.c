@@ -9,6 +9,8 @@
 
 #define N8 "abcdefgh"
 #define N32 N8 N8 N8 N8
+#define BRACES                                                                                     \
+    "line 5: Two opening braces do not begin a {{name}}, {{#name}}, {{/name}} or {{>name}}."
 
 static const pay_template_value_t values[] = {
     {"name", "Ada"},
@@ -24,6 +26,41 @@ static const pay_template_value_t values[] = {
     {"braces", "{{name}} {{#name}}"},
     {N32, "long"},
 };
+
+static const struct {
+    const char *name;
+    const char *text;
+} parts[] = {
+    {"empty", ""},
+    {"line", "a {{name}}\n"},
+    {"cut", "a {{name}}"},
+    {"section", "{{#name}}\nb\n{{/name}}\n"},
+    {"hides", "b{{#none}}{{name}}{{/none}}c"},
+    {"strange", "\n{{nobody}}"},
+    {"open", "{{#name}}"},
+    {"ends", "\n{{/name}}"},
+    {"itself", "{{>itself}}"},
+    {"nested", "a\n{{>line}}"},
+    {N32, "long"},
+};
+
+static const char *part_read(const char **text, const char **file, void *baton, const char *name,
+                             apr_pool_t *p)
+{
+    int i;
+
+    (void)baton;
+    *file = apr_pstrcat(p, "part ", name, NULL);
+    for (i = 0; i < UNIT_ROWS(parts); i++) {
+        if (strcmp(parts[i].name, name) == 0) {
+            *text = parts[i].text;
+            return NULL;
+        }
+    }
+    return apr_pstrcat(p, *file, ": No such file.", NULL);
+}
+
+static const pay_template_parts_t reader = {part_read, NULL};
 
 static const struct {
     const char *name;
@@ -73,33 +110,15 @@ static const struct {
     {"unknown section", "{{#nobody}}", NULL, "line 5: There is no {{nobody}} here.",
      PAY_TEMPLATE_TEXT},
     {"unknown end", "{{/nobody}}", NULL, "line 5: There is no {{nobody}} here.", PAY_TEMPLATE_TEXT},
-    {"capitals", "{{Name}}", NULL,
-     "line 5: Two opening braces do not begin a {{name}}, {{#name}} or {{/name}}.",
-     PAY_TEMPLATE_TEXT},
-    {"blanks", "{{ name }}", NULL,
-     "line 5: Two opening braces do not begin a {{name}}, {{#name}} or {{/name}}.",
-     PAY_TEMPLATE_TEXT},
-    {"no name", "{{}}", NULL,
-     "line 5: Two opening braces do not begin a {{name}}, {{#name}} or {{/name}}.",
-     PAY_TEMPLATE_TEXT},
-    {"no section's name", "{{#}}", NULL,
-     "line 5: Two opening braces do not begin a {{name}}, {{#name}} or {{/name}}.",
-     PAY_TEMPLATE_TEXT},
-    {"three braces", "{{{name}}}", NULL,
-     "line 5: Two opening braces do not begin a {{name}}, {{#name}} or {{/name}}.",
-     PAY_TEMPLATE_TEXT},
-    {"one brace ends it", "{{name}", NULL,
-     "line 5: Two opening braces do not begin a {{name}}, {{#name}} or {{/name}}.",
-     PAY_TEMPLATE_TEXT},
-    {"the text ends in it", "{{", NULL,
-     "line 5: Two opening braces do not begin a {{name}}, {{#name}} or {{/name}}.",
-     PAY_TEMPLATE_TEXT},
-    {"the text ends in its mark", "{{#", NULL,
-     "line 5: Two opening braces do not begin a {{name}}, {{#name}} or {{/name}}.",
-     PAY_TEMPLATE_TEXT},
-    {"name one longer", "{{" N32 "i}}", NULL,
-     "line 5: Two opening braces do not begin a {{name}}, {{#name}} or {{/name}}.",
-     PAY_TEMPLATE_TEXT},
+    {"capitals", "{{Name}}", NULL, BRACES, PAY_TEMPLATE_TEXT},
+    {"blanks", "{{ name }}", NULL, BRACES, PAY_TEMPLATE_TEXT},
+    {"no name", "{{}}", NULL, BRACES, PAY_TEMPLATE_TEXT},
+    {"no section's name", "{{#}}", NULL, BRACES, PAY_TEMPLATE_TEXT},
+    {"three braces", "{{{name}}}", NULL, BRACES, PAY_TEMPLATE_TEXT},
+    {"one brace ends it", "{{name}", NULL, BRACES, PAY_TEMPLATE_TEXT},
+    {"the text ends in it", "{{", NULL, BRACES, PAY_TEMPLATE_TEXT},
+    {"the text ends in its mark", "{{#", NULL, BRACES, PAY_TEMPLATE_TEXT},
+    {"name one longer", "{{" N32 "i}}", NULL, BRACES, PAY_TEMPLATE_TEXT},
     {"sections in each other", "{{#name}}\n{{#none}}{{/none}}{{/name}}", NULL,
      "line 6: {{#none}} is inside {{#name}} of line 5.", PAY_TEMPLATE_TEXT},
     {"the same in itself", "{{#name}}{{#name}}", NULL,
@@ -107,6 +126,37 @@ static const struct {
     {"no end", "\n{{#name}}\n\n", NULL, "line 6: {{#name}} has no end.", PAY_TEMPLATE_TEXT},
     {"no start", "{{/name}}", NULL, "line 5: {{/name}} ends nothing.", PAY_TEMPLATE_TEXT},
     {"another's end", "{{#name}}{{/none}}", NULL, "line 5: {{/none}} ends nothing.",
+     PAY_TEMPLATE_TEXT},
+    {"a part", "<{{>cut}}>", "<a Ada>", NULL, PAY_TEMPLATE_TEXT},
+    {"an empty part", "<{{>empty}}>", "<>", NULL, PAY_TEMPLATE_TEXT},
+    {"a part on a line of its own", "x\n{{>line}}\ny", "x\r\na Ada\r\ny", NULL, PAY_TEMPLATE_TEXT},
+    {"a part twice", "{{>cut}}{{>cut}}", "a Adaa Ada", NULL, PAY_TEMPLATE_TEXT},
+    {"a part with a section", "{{>section}}\n.", "b\r\n.", NULL, PAY_TEMPLATE_TEXT},
+    {"a part in a section", "{{#name}}{{>cut}}{{/name}}.", "a Ada.", NULL, PAY_TEMPLATE_TEXT},
+    {"a part with a section in one", "{{#name}}{{>section}}!{{/name}}.", "b\r\n!.", NULL,
+     PAY_TEMPLATE_TEXT},
+    {"a part in a hidden section", "{{#none}}{{>section}}{{>hides}}!{{/none}}.", ".", NULL,
+     PAY_TEMPLATE_TEXT},
+    {"a hidden section in a part", "{{>hides}}", "bc", NULL, PAY_TEMPLATE_TEXT},
+    {"longest name of a part", "{{>" N32 "}}", "long", NULL, PAY_TEMPLATE_TEXT},
+    {"name of a part one longer", "{{>" N32 "i}}", NULL, BRACES, PAY_TEMPLATE_TEXT},
+    {"a part of another directory", "{{>../line}}", NULL, BRACES, PAY_TEMPLATE_TEXT},
+    {"a part with an extension", "{{>line.html}}", NULL, BRACES, PAY_TEMPLATE_TEXT},
+    {"a part without a name", "{{>}}", NULL, BRACES, PAY_TEMPLATE_TEXT},
+    {"no such part", "\n{{>gone}}\n", NULL, "line 6: part gone: No such file.", PAY_TEMPLATE_TEXT},
+    {"a fault in a part", "\n\n{{>strange}}\n", NULL,
+     "line 7: part strange: line 2: There is no {{nobody}} here.", PAY_TEMPLATE_TEXT},
+    {"a fault behind a part", "{{>line}}\n{{nobody}}", NULL, "line 6: There is no {{nobody}} here.",
+     PAY_TEMPLATE_TEXT},
+    {"a part without its section's end", "{{>open}}{{/name}}", NULL,
+     "line 5: part open: line 1: {{#name}} has no end.", PAY_TEMPLATE_TEXT},
+    {"a part with another's end", "{{#name}}{{>ends}}", NULL,
+     "line 5: part ends: line 2: {{/name}} ends nothing.", PAY_TEMPLATE_TEXT},
+    {"a part of itself", "{{>itself}}", NULL,
+     "line 5: part itself: line 1: There is no {{>itself}} here.", PAY_TEMPLATE_TEXT},
+    {"a part of a part", "{{>nested}}", NULL,
+     "line 5: part nested: line 2: There is no {{>line}} here.", PAY_TEMPLATE_TEXT},
+    {"no section from before a part", "{{#name}}{{>cut}}", NULL, "line 5: {{#name}} has no end.",
      PAY_TEMPLATE_TEXT},
     {"two ends", "{{#name}}{{/name}}\n{{/name}}", NULL, "line 6: {{/name}} ends nothing.",
      PAY_TEMPLATE_TEXT},
@@ -116,7 +166,7 @@ START_TEST(test_expand)
 {
     const char *out = "set";
     const char *fault = pay_template_expand(&out, rows[_i].text, 5, rows[_i].form, values,
-                                            UNIT_ROWS(values), unit_pool);
+                                            UNIT_ROWS(values), &reader, unit_pool);
 
     if (!rows[_i].want) {
         ck_assert_msg(fault && !strcmp(fault, rows[_i].fault), "%s: %s", rows[_i].name,
@@ -142,20 +192,34 @@ static char *repeat(const char *text, apr_size_t times)
     return out;
 }
 
-/* The output may be as long as its limit, not one byte longer, whatever it consists of. */
+/* A text without parts, such as a subject, includes none. */
+START_TEST(test_no_parts)
+{
+    const char *out = "set";
+    const char *fault =
+        pay_template_expand(&out, "{{>line}}", 1, PAY_TEMPLATE_TEXT, NULL, 0, NULL, unit_pool);
+
+    ck_assert_str_eq(fault, "line 1: There is no {{>line}} here.");
+    ck_assert_ptr_null(out);
+}
+END_TEST
+
+/* The output may be as long as its limit, not one byte longer, whatever it is made of. */
 START_TEST(test_output_limit)
 {
     pay_template_value_t value = {"name", repeat("<", PAY_TEMPLATE_OUTPUT_MAX / 4)};
     const char *out, *fault;
 
-    fault = pay_template_expand(&out, "{{name}}", 1, PAY_TEMPLATE_HTML, &value, 1, unit_pool);
+    fault = pay_template_expand(&out, "{{name}}", 1, PAY_TEMPLATE_HTML, &value, 1, NULL, unit_pool);
     ck_assert_ptr_null(fault);
     ck_assert_uint_eq(strlen(out), PAY_TEMPLATE_OUTPUT_MAX);
     ck_assert_int_eq(memcmp(out + PAY_TEMPLATE_OUTPUT_MAX - 8, "&lt;&lt;", 8), 0);
-    fault = pay_template_expand(&out, "\n{{name}}", 1, PAY_TEMPLATE_HTML, &value, 1, unit_pool);
+    fault =
+        pay_template_expand(&out, "\n{{name}}", 1, PAY_TEMPLATE_HTML, &value, 1, NULL, unit_pool);
     ck_assert_str_eq(fault, "line 2: The finished message is longer than 262144 bytes here.");
     ck_assert_ptr_null(out);
-    fault = pay_template_expand(&out, "{{name}}.", 1, PAY_TEMPLATE_HTML, &value, 1, unit_pool);
+    fault =
+        pay_template_expand(&out, "{{name}}.", 1, PAY_TEMPLATE_HTML, &value, 1, NULL, unit_pool);
     ck_assert_ptr_nonnull(fault);
     /* The content of a hidden section does not count. */
     value.value = "";
@@ -163,7 +227,7 @@ START_TEST(test_output_limit)
                                 apr_pstrcat(unit_pool, "{{#name}}",
                                             repeat("x", PAY_TEMPLATE_OUTPUT_MAX + 1), "{{/name}}",
                                             NULL),
-                                1, PAY_TEMPLATE_TEXT, &value, 1, unit_pool);
+                                1, PAY_TEMPLATE_TEXT, &value, 1, NULL, unit_pool);
     ck_assert_ptr_null(fault);
     ck_assert_str_eq(out, "");
 }
@@ -264,6 +328,7 @@ END_TEST
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_expand, 0, UNIT_ROWS(rows));
+    tcase_add_test(tcase, test_no_parts);
     tcase_add_test(tcase, test_output_limit);
     tcase_add_loop_test(tcase, test_read, 0, UNIT_ROWS(files));
     tcase_add_test(tcase, test_read_limit);
