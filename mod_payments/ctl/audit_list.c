@@ -58,39 +58,48 @@ typedef struct listing_t {
     ctl_t *ctl;
     ctl_list_t *list;
     pay_time_range_t range;
-    apr_pool_t *batch;
+    apr_uint32_t number; /* of the account; 0: the whole store */
+    const char *name;    /* NULL: the whole store */
 } listing_t;
 
-/* Entries stand in the order of their commits: whatever a clock did, each is looked at. */
-static apr_status_t entries_print(const listing_t *listing, apr_uint32_t number, const char *name)
+static apr_status_t entries_list(apr_array_header_t **rows, void *baton, const void *after,
+                                 apr_pool_t *p)
 {
-    pay_store_t *store = listing->ctl->store;
-    apr_array_header_t *entries;
-    apr_uint64_t before = 0;
-    apr_status_t rv;
-    int i;
+    const listing_t *listing = baton;
+    const pay_audit_t *last = after;
 
-    do {
-        apr_pool_clear(listing->batch);
-        rv = pay_store_audit_list(&entries, store, number, before, PAY_STORE_ROWS_MAX,
-                                  listing->batch);
-        if (rv != APR_SUCCESS) {
-            return rv;
-        }
-        for (i = 0; i < entries->nelts; i++) {
-            const row_t row = {APR_ARRAY_IDX(entries, i, const pay_audit_t *), name};
+    if (last && last->seq <= 1) {
+        *rows = apr_array_make(p, 1, sizeof(last)); /* it is the first one */
+        return APR_SUCCESS;
+    }
+    return pay_store_audit_list(rows, listing->ctl->store, listing->number, last ? last->seq : 0,
+                                PAY_STORE_ROWS_MAX, p);
+}
 
-            before = row.entry->seq;
-            if (row.entry->at >= listing->range.from && row.entry->at <= listing->range.to) {
-                ctl_list_row(listing->list, &row);
-            }
-        }
-    } while (entries->nelts > 0 && before > 1 && !ctl_list_is_full(listing->list));
+/* Entries stand in the order of their commits: whatever a clock did, each is looked at. */
+static apr_status_t entry_print(void *baton, const void *entry, apr_pool_t *p)
+{
+    const listing_t *listing = baton;
+    const row_t row = {entry, listing->name};
+
+    (void)p;
+    if (row.entry->at >= listing->range.from && row.entry->at <= listing->range.to) {
+        ctl_list_row(listing->list, &row);
+    }
     return APR_SUCCESS;
 }
 
+static apr_status_t entries_print(listing_t *listing, apr_uint32_t number, const char *name)
+{
+    static const pay_pager_t pager = {.list = entries_list, .each = entry_print};
+
+    listing->number = number;
+    listing->name = name;
+    return ctl_list_walk(listing->list, &pager, listing);
+}
+
 /* Those of the whole store, then those of each account. */
-static apr_status_t all_print(const listing_t *listing, const apr_array_header_t *accounts)
+static apr_status_t all_print(listing_t *listing, const apr_array_header_t *accounts)
 {
     apr_status_t rv;
     int i;
@@ -128,7 +137,6 @@ ctl_exit_t ctl_audit_list(ctl_t *ctl)
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot list the accounts");
     }
-    apr_pool_create(&listing.batch, ctl->pool);
     listing.list = ctl_list_open(ctl, &entry_view, limit);
     rv = account ? entries_print(&listing, account->number, account->name)
                  : all_print(&listing, accounts);

@@ -117,62 +117,32 @@ void ctl_charge_print(const ctl_t *ctl, const pay_charge_t *charge)
     ctl_row_print(ctl, &charge_detail_view, charge);
 }
 
-/* Prints the charges of the range, a batch a read transaction, oldest first. */
-static apr_status_t charges_print(ctl_list_t *list, ctl_t *ctl, const pay_scope_t *scope,
-                                  const pay_time_range_t *range)
+typedef struct listing_t {
+    ctl_t *ctl;
+    pay_scope_t scope;
+    pay_charge_filter_t filter; /* its range is that of all */
+    pay_charge_cursor_t cursor; /* of those that the filter wants */
+} listing_t;
+
+/* Those of the range, oldest first. */
+static apr_status_t range_list(apr_array_header_t **rows, void *baton, const void *after,
+                               apr_pool_t *p)
 {
-    pay_charge_t last = {.seq = 0}; /* where the batch before ended */
-    const pay_charge_t *after = NULL;
-    apr_array_header_t *charges;
-    apr_pool_t *batch;
-    apr_status_t rv;
-    int i;
+    const listing_t *listing = baton;
 
-    apr_pool_create(&batch, ctl->pool);
-    do {
-        apr_pool_clear(batch);
-        rv = pay_store_charge_list(&charges, ctl->store, scope, range, after, PAY_STORE_ROWS_MAX,
-                                   batch);
-        if (rv != APR_SUCCESS) {
-            return rv;
-        }
-        for (i = 0; i < charges->nelts; i++) {
-            const pay_charge_t *charge = APR_ARRAY_IDX(charges, i, const pay_charge_t *);
-
-            ctl_list_row(list, charge);
-            last.created_at = charge->created_at;
-            last.seq = charge->seq;
-            after = &last;
-        }
-    } while (charges->nelts > 0 && !ctl_list_is_full(list));
-    apr_pool_destroy(batch);
-    return APR_SUCCESS;
+    return pay_store_charge_list(rows, listing->ctl->store, &listing->scope, &listing->filter.range,
+                                 after, PAY_STORE_ROWS_MAX, p);
 }
 
-/* Prints those that the filter wants, newest first. */
-static apr_status_t found_print(ctl_list_t *list, ctl_t *ctl, const pay_scope_t *scope,
-                                const pay_charge_filter_t *filter)
+/* Those that the filter wants, newest first. */
+static apr_status_t found_list(apr_array_header_t **rows, void *baton, const void *after,
+                               apr_pool_t *p)
 {
-    pay_charge_cursor_t cursor = {.seq = 0};
-    apr_array_header_t *charges;
-    apr_pool_t *batch;
-    apr_status_t rv;
-    int i;
+    listing_t *listing = baton;
 
-    apr_pool_create(&batch, ctl->pool);
-    while (!cursor.done && !ctl_list_is_full(list)) {
-        apr_pool_clear(batch);
-        rv = pay_store_charge_search(&charges, &cursor, ctl->store, scope, filter,
-                                     PAY_STORE_ROWS_MAX, batch);
-        if (rv != APR_SUCCESS) {
-            return rv;
-        }
-        for (i = 0; i < charges->nelts; i++) {
-            ctl_list_row(list, APR_ARRAY_IDX(charges, i, const pay_charge_t *));
-        }
-    }
-    apr_pool_destroy(batch);
-    return APR_SUCCESS;
+    (void)after;
+    return pay_store_charge_search(rows, &listing->cursor, listing->ctl->store, &listing->scope,
+                                   &listing->filter, PAY_STORE_ROWS_MAX, p);
 }
 
 /* *searches 1: something but a range is looked for. */
@@ -203,34 +173,34 @@ static ctl_exit_t filter_read(pay_charge_filter_t *out, int *searches, const ctl
 
 ctl_exit_t ctl_charge_list(ctl_t *ctl)
 {
-    pay_charge_filter_t filter;
-    int searches;
+    listing_t listing = {.ctl = ctl};
+    const pay_pager_t in_range = {.list = range_list};
+    const pay_pager_t found = {.list = found_list, .done = &listing.cursor.done};
     pay_account_t *account;
-    pay_scope_t scope;
     apr_uint64_t limit;
     ctl_list_t *list;
     ctl_exit_t failed;
     apr_status_t rv;
+    int searches;
 
     failed = ctl_option_limit(&limit, ctl);
     if (failed) {
         return failed;
     }
-    failed = filter_read(&filter, &searches, ctl);
+    failed = filter_read(&listing.filter, &searches, ctl);
     if (failed) {
         return failed;
     }
-    failed = ctl_scope_find(&scope, &account, ctl);
+    failed = ctl_scope_find(&listing.scope, &account, ctl);
     if (failed) {
         return failed;
     }
-    failed = ctl_range_read(&filter.range, ctl, account);
+    failed = ctl_range_read(&listing.filter.range, ctl, account);
     if (failed) {
         return failed;
     }
     list = ctl_list_open(ctl, &charge_view, limit);
-    rv = searches ? found_print(list, ctl, &scope, &filter)
-                  : charges_print(list, ctl, &scope, &filter.range);
+    rv = ctl_list_walk(list, searches ? &found : &in_range, &listing);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot list the charges"); /* the array stays open: no list */
     }

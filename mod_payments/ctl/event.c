@@ -127,13 +127,23 @@ typedef const pay_problem_t *change_fn(pay_event_t **out, const pay_service_t *s
 /* What retry and drop have in common. */
 typedef struct change_t {
     const ctl_t *ctl;
+    const pay_scope_t *scope;
     change_fn *op;
     const char *failure;
     const char *done; /* "dropped" */
     apr_uint64_t count;
 } change_t;
 
-static apr_status_t change_parked(void *baton, const pay_event_t *event, apr_pool_t *p)
+static apr_status_t parked_list(apr_array_header_t **rows, void *baton, const void *after,
+                                apr_pool_t *p)
+{
+    const change_t *change = baton;
+
+    return pay_store_event_list(rows, change->ctl->store, change->scope, 1, after,
+                                PAY_STORE_ROWS_MAX, p);
+}
+
+static apr_status_t change_parked(void *baton, const void *event, apr_pool_t *p)
 {
     change_t *change = baton;
     const pay_problem_t *problem;
@@ -147,12 +157,13 @@ static apr_status_t change_parked(void *baton, const pay_event_t *event, apr_poo
     return problem->cause; /* APR_SUCCESS: somebody else was first */
 }
 
-static ctl_exit_t change_all(ctl_t *ctl, change_t *change, const pay_scope_t *scope)
+static ctl_exit_t change_all(ctl_t *ctl, change_t *change)
 {
+    static const pay_pager_t pager = {.list = parked_list, .each = change_parked};
     pay_writer_t *w;
     apr_status_t rv;
 
-    rv = ctl_event_each(ctl, scope, 1, change_parked, change);
+    rv = pay_pager_walk(&pager, change, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, change->failure);
     }
@@ -209,19 +220,22 @@ static ctl_exit_t event_change(ctl_t *ctl, change_t *change)
     if (ctl->arg[1]) {
         return change_one(ctl, change, &scope, account);
     }
-    return change_all(ctl, change, &scope);
+    change->scope = &scope;
+    return change_all(ctl, change);
 }
 
 ctl_exit_t ctl_event_retry(ctl_t *ctl)
 {
-    change_t change = {ctl, pay_event_retry, "cannot retry the event", "retried", 0};
+    change_t change = {
+        .ctl = ctl, .op = pay_event_retry, .failure = "cannot retry the event", .done = "retried"};
 
     return event_change(ctl, &change);
 }
 
 ctl_exit_t ctl_event_drop(ctl_t *ctl)
 {
-    change_t change = {ctl, pay_event_drop, "cannot drop the event", "dropped", 0};
+    change_t change = {
+        .ctl = ctl, .op = pay_event_drop, .failure = "cannot drop the event", .done = "dropped"};
 
     return event_change(ctl, &change);
 }

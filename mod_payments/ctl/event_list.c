@@ -81,58 +81,37 @@ void ctl_event_print(const ctl_t *ctl, const pay_event_t *event)
     ctl_row_print(ctl, &event_view, &row);
 }
 
-apr_status_t ctl_event_each(ctl_t *ctl, const pay_scope_t *scope, int parked,
-                            apr_status_t (*work)(void *baton, const pay_event_t *event,
-                                                 apr_pool_t *p),
-                            void *baton)
+typedef struct listing_t {
+    ctl_t *ctl;
+    pay_scope_t scope;
+    ctl_list_t *list;
+} listing_t;
+
+static apr_status_t events_list(apr_array_header_t **rows, void *baton, const void *after,
+                                apr_pool_t *p)
 {
-    pay_event_t last = {.charge_seq = 0}; /* where the batch before ended */
-    const pay_event_t *after = NULL;
-    apr_array_header_t *events;
-    apr_pool_t *batch;
-    apr_status_t rv;
-    int i;
+    const listing_t *listing = baton;
+    const int parked = listing->ctl->option[CTL_OPTION_PARKED] != NULL;
 
-    apr_pool_create(&batch, ctl->pool);
-    do {
-        apr_pool_clear(batch);
-        rv = pay_store_event_list(&events, ctl->store, scope, parked, after, PAY_STORE_ROWS_MAX,
-                                  batch);
-        if (rv != APR_SUCCESS) {
-            return rv;
-        }
-        for (i = 0; i < events->nelts; i++) {
-            const pay_event_t *event = APR_ARRAY_IDX(events, i, const pay_event_t *);
-
-            rv = work(baton, event, batch);
-            if (rv != APR_SUCCESS) {
-                return rv == APR_EOF ? APR_SUCCESS : rv;
-            }
-            last.endpoint = event->endpoint;
-            last.charge_seq = event->charge_seq;
-            last.sequence = event->sequence;
-            after = &last;
-        }
-    } while (events->nelts > 0);
-    apr_pool_destroy(batch);
-    return APR_SUCCESS;
+    return pay_store_event_list(rows, listing->ctl->store, &listing->scope, parked, after,
+                                PAY_STORE_ROWS_MAX, p);
 }
 
-static apr_status_t row_list(void *baton, const pay_event_t *event, apr_pool_t *p)
+static apr_status_t event_row(void *baton, const void *event, apr_pool_t *p)
 {
+    const listing_t *listing = baton;
     const row_t row = {event, p};
-    ctl_list_t *list = baton;
 
-    ctl_list_row(list, &row);
-    return ctl_list_is_full(list) ? APR_EOF : APR_SUCCESS;
+    ctl_list_row(listing->list, &row);
+    return APR_SUCCESS;
 }
 
 ctl_exit_t ctl_event_list(ctl_t *ctl)
 {
+    static const pay_pager_t pager = {.list = events_list, .each = event_row};
+    listing_t listing = {.ctl = ctl};
     pay_account_t *account;
-    pay_scope_t scope;
     apr_uint64_t limit;
-    ctl_list_t *list;
     ctl_exit_t failed;
     apr_status_t rv;
 
@@ -140,15 +119,15 @@ ctl_exit_t ctl_event_list(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    failed = ctl_scope_find(&scope, &account, ctl);
+    failed = ctl_scope_find(&listing.scope, &account, ctl);
     if (failed) {
         return failed;
     }
-    list = ctl_list_open(ctl, &event_view, limit);
-    rv = ctl_event_each(ctl, &scope, ctl->option[CTL_OPTION_PARKED] != NULL, row_list, list);
+    listing.list = ctl_list_open(ctl, &event_view, limit);
+    rv = ctl_list_walk(listing.list, &pager, &listing);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot list the events"); /* the array stays open: no list */
     }
-    ctl_list_close(list);
+    ctl_list_close(listing.list);
     return CTL_OK;
 }

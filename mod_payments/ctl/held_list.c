@@ -149,6 +149,7 @@ typedef struct listing_t {
     const pay_account_t *account;
     int one_mode; /* 1: only what is of `mode` */
     pay_mode_t mode;
+    const pay_scope_t *scope; /* NULL: all */
 } listing_t;
 
 static const char *account_name(const listing_t *listing, apr_uint32_t number)
@@ -168,59 +169,46 @@ static const char *account_name(const listing_t *listing, apr_uint32_t number)
     return NULL; /* made since the accounts were read */
 }
 
-static void due_print(const listing_t *listing, const pay_due_t *due)
+static apr_status_t due_print(void *baton, const void *row, apr_pool_t *p)
 {
+    const listing_t *listing = baton;
+    const pay_due_t *due = row;
     const pay_scope_t *scope = due->refund ? &due->refund->scope : &due->charge->scope;
     held_t held = due->refund ? of_refund(due->refund) : of_charge(due->charge);
 
-    if (listing->one_mode && scope->mode != listing->mode) {
-        return;
+    (void)p;
+    if (!listing->one_mode || scope->mode == listing->mode) {
+        held.account = account_name(listing, scope->account);
+        ctl_list_row(listing->list, &held);
     }
-    held.account = account_name(listing, scope->account);
-    ctl_list_row(listing->list, &held);
-}
-
-/* Those of the scope, or of all (NULL): a batch a read transaction. */
-static apr_status_t scope_print(const listing_t *listing, const pay_scope_t *scope)
-{
-    pay_store_t *store = listing->ctl->store;
-    const pay_due_t *after = NULL;
-    apr_pool_t *batch[2]; /* the last row of one is where the next one begins */
-    apr_array_header_t *dues;
-    apr_status_t rv;
-    int i, turn = 0;
-
-    apr_pool_create(&batch[0], listing->ctl->pool);
-    apr_pool_create(&batch[1], listing->ctl->pool);
-    do {
-        turn = !turn;
-        apr_pool_clear(batch[turn]);
-        rv = pay_store_held_list(&dues, store, scope, after, PAY_STORE_ROWS_MAX, batch[turn]);
-        if (rv != APR_SUCCESS) {
-            return rv;
-        }
-        for (i = 0; i < dues->nelts; i++) {
-            after = &APR_ARRAY_IDX(dues, i, const pay_due_t);
-            due_print(listing, after);
-        }
-    } while (dues->nelts > 0 && !ctl_list_is_full(listing->list));
     return APR_SUCCESS;
 }
 
-static apr_status_t all_print(const listing_t *listing)
+static apr_status_t dues_list(apr_array_header_t **rows, void *baton, const void *after,
+                              apr_pool_t *p)
 {
+    const listing_t *listing = baton;
+
+    return pay_store_held_list(rows, listing->ctl->store, listing->scope, after, PAY_STORE_ROWS_MAX,
+                               p);
+}
+
+static apr_status_t all_print(listing_t *listing)
+{
+    const pay_pager_t pager = {.list = dues_list, .each = due_print};
     pay_scope_t scope;
     apr_status_t rv = APR_SUCCESS;
     int mode;
 
     if (!listing->account) {
-        return scope_print(listing, NULL);
+        return ctl_list_walk(listing->list, &pager, listing);
     }
+    listing->scope = &scope;
     scope.account = listing->account->number;
     for (mode = 0; rv == APR_SUCCESS && mode < PAY_MODE_COUNT; mode++) {
         scope.mode = (pay_mode_t)mode;
         if (!listing->one_mode || listing->mode == scope.mode) {
-            rv = scope_print(listing, &scope);
+            rv = ctl_list_walk(listing->list, &pager, listing);
         }
     }
     return rv;

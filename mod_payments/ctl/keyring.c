@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/keyring.h"
 
+#include "base/pager.h"
+
 #include "base/text/time.h"
 #include "ctl/message.h"
 
@@ -93,14 +95,29 @@ ctl_exit_t ctl_keyring_fail(const ctl_t *ctl, apr_status_t status, const char *r
                                       ": ", apr_strerror(status, buffer, sizeof(buffer)), NULL));
 }
 
+static apr_status_t endpoints_list(apr_array_header_t **rows, void *baton, const void *after,
+                                   apr_pool_t *p)
+{
+    const ctl_t *ctl = baton;
+
+    return pay_store_endpoint_list(rows, ctl->store, after, PAY_STORE_ROWS_MAX, p);
+}
+
+/* EEXIST: the endpoint has a secret. */
+static apr_status_t secret_seek(void *baton, const void *endpoint, apr_pool_t *p)
+{
+    (void)baton;
+    (void)p;
+    return *((const pay_endpoint_t *)endpoint)->secret ? APR_EEXIST : APR_SUCCESS;
+}
+
 /* *found 1: something in the store is sealed. */
 static apr_status_t sealed_find(int *found, ctl_t *ctl)
 {
-    const pay_endpoint_t *after = NULL;
-    apr_array_header_t *endpoints, *keys;
+    static const pay_pager_t pager = {.list = endpoints_list, .each = secret_seek};
+    apr_array_header_t *keys;
     pay_delivery_t *delivery;
     apr_status_t rv;
-    int i;
 
     *found = 0;
     rv = pay_store_encryption_key_list(&keys, ctl->store, NULL, 1, ctl->pool);
@@ -112,17 +129,12 @@ static apr_status_t sealed_find(int *found, ctl_t *ctl)
         return rv;
     }
     *found = keys->nelts > 0 || (rv == APR_SUCCESS && *delivery->mail_login);
-    do {
-        rv = pay_store_endpoint_list(&endpoints, ctl->store, after, PAY_STORE_ROWS_MAX, ctl->pool);
-        if (rv != APR_SUCCESS) {
-            return rv;
-        }
-        for (i = 0; i < endpoints->nelts; i++) {
-            after = APR_ARRAY_IDX(endpoints, i, const pay_endpoint_t *);
-            *found = *found || *after->secret;
-        }
-    } while (endpoints->nelts > 0 && !*found);
-    return APR_SUCCESS;
+    if (*found) {
+        return APR_SUCCESS;
+    }
+    rv = pay_pager_walk(&pager, ctl, ctl->pool);
+    *found = rv == APR_EEXIST;
+    return *found ? APR_SUCCESS : rv;
 }
 
 /* As root where root called: the file then is root's, beside the store or where --master-key says.

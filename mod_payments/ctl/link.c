@@ -258,44 +258,39 @@ ctl_exit_t ctl_link_disable(ctl_t *ctl)
     return link_work(ctl, 1);
 }
 
-/* Prints the links, a batch a read transaction, by reference. */
-static apr_status_t links_print(ctl_list_t *list, ctl_t *ctl, const pay_scope_t *scope,
-                                const char *site)
+typedef struct listing_t {
+    ctl_t *ctl;
+    pay_scope_t scope;
+    const char *site;
+    ctl_list_t *list;
+} listing_t;
+
+/* By reference. */
+static apr_status_t links_list(apr_array_header_t **rows, void *baton, const void *after,
+                               apr_pool_t *p)
 {
-    char last[PAY_LINK_REFERENCE_MAX + 1]; /* where the batch before ended */
-    const char *after = NULL;
-    apr_array_header_t *links;
-    apr_pool_t *batch;
-    apr_status_t rv;
-    int i;
+    const listing_t *listing = baton;
+    const pay_link_t *last = after;
 
-    apr_pool_create(&batch, ctl->pool);
-    do {
-        apr_pool_clear(batch);
-        rv = pay_store_link_list(&links, ctl->store, scope, after, PAY_STORE_ROWS_MAX, batch);
-        if (rv != APR_SUCCESS) {
-            return rv;
-        }
-        for (i = 0; i < links->nelts; i++) {
-            const row_t row = {APR_ARRAY_IDX(links, i, const pay_link_t *), site, pay_time_now(),
-                               batch};
+    return pay_store_link_list(rows, listing->ctl->store, &listing->scope,
+                               last ? last->reference : NULL, PAY_STORE_ROWS_MAX, p);
+}
 
-            ctl_list_row(list, &row);
-            apr_cpystrn(last, row.link->reference, sizeof(last));
-            after = last;
-        }
-    } while (links->nelts > 0 && !ctl_list_is_full(list));
-    apr_pool_destroy(batch);
+static apr_status_t link_row(void *baton, const void *link, apr_pool_t *p)
+{
+    const listing_t *listing = baton;
+    const row_t row = {link, listing->site, pay_time_now(), p};
+
+    ctl_list_row(listing->list, &row);
     return APR_SUCCESS;
 }
 
 ctl_exit_t ctl_link_list(ctl_t *ctl)
 {
+    static const pay_pager_t pager = {.list = links_list, .each = link_row};
+    listing_t listing = {.ctl = ctl};
     pay_account_t *account;
-    pay_scope_t scope;
     apr_uint64_t limit;
-    const char *site;
-    ctl_list_t *list;
     ctl_exit_t failed;
     apr_status_t rv;
 
@@ -303,15 +298,15 @@ ctl_exit_t ctl_link_list(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    failed = place_read(&site, &scope, &account, ctl);
+    failed = place_read(&listing.site, &listing.scope, &account, ctl);
     if (failed) {
         return failed;
     }
-    list = ctl_list_open(ctl, &link_view, limit);
-    rv = links_print(list, ctl, &scope, site);
+    listing.list = ctl_list_open(ctl, &link_view, limit);
+    rv = ctl_list_walk(listing.list, &pager, &listing);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot list the payment links"); /* the array stays open */
     }
-    ctl_list_close(list);
+    ctl_list_close(listing.list);
     return CTL_OK;
 }

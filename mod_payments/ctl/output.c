@@ -268,6 +268,41 @@ void ctl_list_close(ctl_list_t *list)
     }
 }
 
+typedef struct walk_t {
+    ctl_list_t *list;
+    const pay_pager_t *pager;
+    void *baton;
+} walk_t;
+
+static apr_status_t walk_list(apr_array_header_t **rows, void *baton, const void *after,
+                              apr_pool_t *p)
+{
+    const walk_t *walk = baton;
+
+    return walk->pager->list(rows, walk->baton, after, p);
+}
+
+static apr_status_t walk_row(void *baton, const void *row, apr_pool_t *p)
+{
+    const walk_t *walk = baton;
+    apr_status_t rv = APR_SUCCESS;
+
+    if (walk->pager->each) {
+        rv = walk->pager->each(walk->baton, row, p);
+    } else {
+        ctl_list_row(walk->list, row);
+    }
+    return rv == APR_SUCCESS && ctl_list_is_full(walk->list) ? APR_EOF : rv;
+}
+
+apr_status_t ctl_list_walk(ctl_list_t *list, const pay_pager_t *pager, void *baton)
+{
+    const pay_pager_t own = {walk_list, walk_row, pager->done};
+    walk_t walk = {list, pager, baton};
+
+    return pay_pager_walk(&own, &walk, apr_pool_parent_get(list->row_pool));
+}
+
 void ctl_list_print(const ctl_t *ctl, const ctl_view_t *view, const apr_array_header_t *rows,
                     apr_uint64_t limit)
 {

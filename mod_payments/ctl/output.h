@@ -4,6 +4,7 @@
 
 /* What goes to standard output: rows as a table for people, as JSON or as CSV for programs. */
 
+#include "base/pager.h"
 #include "base/text/csv.h"
 #include "base/text/writer.h"
 #include "ctl/ctl.h"
@@ -50,6 +51,12 @@ ctl_list_t *ctl_list_open(const ctl_t *ctl, const ctl_view_t *view, apr_uint64_t
 void ctl_list_row(ctl_list_t *list, const void *row);
 int ctl_list_is_full(const ctl_list_t *list);
 void ctl_list_close(ctl_list_t *list);
+
+/*
+ * Prints the rows that pager->list lists until their end or the limit. pager->each prints one;
+ * NULL: the row is printed as it is.
+ */
+apr_status_t ctl_list_walk(ctl_list_t *list, const pay_pager_t *pager, void *baton);
 
 /* All of `rows`, an array of pointers. */
 void ctl_list_print(const ctl_t *ctl, const ctl_view_t *view, const apr_array_header_t *rows,

@@ -28,7 +28,7 @@ typedef struct run_t {
     int change;
     apr_uint64_t linked; /* or would be */
     apr_uint64_t left;
-    apr_pool_t *page; /* cleared with each page */
+    pay_page_cursor_t cursor;
 } run_t;
 
 static const char *const titles[] = {"REFUND", "ACQUIRER'S CHARGE", "STATUS",  "AMOUNT", "CURRENCY",
@@ -88,8 +88,10 @@ static const char *verdict_text(run_t *run, pay_refund_link_t verdict)
 }
 
 /* Each that is changed has an entry of its own in the audit. */
-static apr_status_t link_one(run_t *run, const pay_refund_t *before)
+static apr_status_t link_one(void *baton, const void *row, apr_pool_t *p)
 {
+    run_t *run = baton;
+    const pay_refund_t *before = row;
     const char *reference = before->refund_reference;
     unlinked_t unlinked = {.name = before->acquirer_charge};
     const pay_problem_t *problem;
@@ -97,8 +99,11 @@ static apr_status_t link_one(run_t *run, const pay_refund_t *before)
     pay_refund_t *refund;
     pay_charge_t *charge;
 
+    if (before->charge_seq != 0) {
+        return APR_SUCCESS;
+    }
     problem = pay_refund_attach(&refund, &charge, &verdict, &run->ctl->service, run->scope,
-                                reference, run->change, run->page);
+                                reference, run->change, p);
     if (problem || verdict == PAY_REFUND_LINK_KNOWN) {
         return problem ? problem->cause : APR_SUCCESS; /* APR_SUCCESS: somebody else was faster */
     }
@@ -112,32 +117,21 @@ static apr_status_t link_one(run_t *run, const pay_refund_t *before)
     return APR_SUCCESS;
 }
 
-static apr_status_t link_all(run_t *run)
+static apr_status_t refunds_list(apr_array_header_t **rows, void *baton, const void *after,
+                                 apr_pool_t *p)
 {
     const pay_time_range_t range = {APR_INT64_MIN, APR_INT64_MAX};
-    pay_store_t *store = run->ctl->store;
-    pay_page_cursor_t cursor = {.done = 0};
-    const pay_refund_t *refund;
-    apr_array_header_t *rows;
-    apr_status_t rv = APR_SUCCESS;
-    int i;
+    run_t *run = baton;
 
-    while (rv == APR_SUCCESS && !cursor.done) {
-        apr_pool_clear(run->page);
-        rv = pay_store_refund_page(&rows, &cursor, store, run->scope, &range, PAGE_ROWS, run->page);
-        for (i = 0; rv == APR_SUCCESS && i < rows->nelts; i++) {
-            refund = APR_ARRAY_IDX(rows, i, const pay_refund_t *);
-            if (refund->charge_seq == 0) {
-                rv = link_one(run, refund);
-            }
-        }
-    }
-    return rv;
+    (void)after;
+    return pay_store_refund_page(rows, &run->cursor, run->ctl->store, run->scope, &range, PAGE_ROWS,
+                                 p);
 }
 
 ctl_exit_t ctl_refund_link(ctl_t *ctl)
 {
     run_t run = {.ctl = ctl, .change = ctl->option[CTL_OPTION_YES] != NULL};
+    const pay_pager_t pager = {refunds_list, link_one, &run.cursor.done};
     pay_account_t *account;
     ctl_exit_t failed;
     pay_scope_t scope;
@@ -152,9 +146,8 @@ ctl_exit_t ctl_refund_link(ctl_t *ctl)
                                           "acquirer has names for it");
     }
     run.scope = &scope;
-    apr_pool_create(&run.page, ctl->pool);
     run.list = ctl_list_open(ctl, &view, 0);
-    rv = link_all(&run);
+    rv = ctl_list_walk(run.list, &pager, &run);
     ctl_list_close(run.list);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot read all of the refunds");

@@ -28,6 +28,9 @@ typedef struct totals_t {
     int by_month;
     period_t period;
     apr_array_header_t *rows; /* of pay_total_t: the period's, by currency */
+    ctl_t *ctl;
+    pay_scope_t scope;
+    pay_time_range_t range;
 } totals_t;
 
 static const char *const titles[] = {"PERIOD",  "CURRENCY", "CHARGED", "REFUNDED", "NET",
@@ -155,36 +158,26 @@ static void period_add(totals_t *totals, const pay_total_t *step)
     rows[at] = *step;
 }
 
-static apr_status_t totals_print(totals_t *totals, ctl_t *ctl, const pay_scope_t *scope,
-                                 const pay_time_range_t *range)
+static apr_status_t steps_list(apr_array_header_t **rows, void *baton, const void *after,
+                               apr_pool_t *p)
 {
-    const pay_total_t *after = NULL;
-    apr_array_header_t *steps;
-    pay_total_t last;
-    apr_pool_t *batch;
-    apr_status_t rv;
-    int i;
+    const totals_t *totals = baton;
 
-    apr_pool_create(&batch, ctl->pool);
-    do {
-        apr_pool_clear(batch);
-        rv = pay_store_total_list(&steps, ctl->store, scope, range, after, PAY_STORE_ROWS_MAX,
-                                  batch);
-        if (rv != APR_SUCCESS) {
-            return rv;
-        }
-        for (i = 0; i < steps->nelts; i++) {
-            last = APR_ARRAY_IDX(steps, i, pay_total_t);
-            if (!after || last.from >= totals->period.end) {
-                period_print(totals);
-                period_find(totals, last.from);
-            }
-            period_add(totals, &last);
-            after = &last;
-        }
-    } while (steps->nelts > 0);
-    period_print(totals);
-    apr_pool_destroy(batch);
+    return pay_store_total_list(rows, totals->ctl->store, &totals->scope, &totals->range, after,
+                                PAY_STORE_ROWS_MAX, p);
+}
+
+static apr_status_t step_take(void *baton, const void *row, apr_pool_t *p)
+{
+    totals_t *totals = baton;
+    const pay_total_t *step = row;
+
+    (void)p;
+    if (!*totals->period.name || step->from >= totals->period.end) {
+        period_print(totals);
+        period_find(totals, step->from);
+    }
+    period_add(totals, step);
     return APR_SUCCESS;
 }
 
@@ -218,10 +211,9 @@ static ctl_exit_t by_read(int *by_month, const ctl_t *ctl)
 
 ctl_exit_t ctl_totals(ctl_t *ctl)
 {
-    totals_t totals = {.rows = apr_array_make(ctl->pool, 4, sizeof(pay_total_t))};
-    pay_time_range_t range;
+    static const pay_pager_t pager = {.list = steps_list, .each = step_take};
+    totals_t totals = {.ctl = ctl, .rows = apr_array_make(ctl->pool, 4, sizeof(pay_total_t))};
     pay_account_t *account;
-    pay_scope_t scope;
     ctl_exit_t failed;
     apr_status_t rv;
 
@@ -233,22 +225,23 @@ ctl_exit_t ctl_totals(ctl_t *ctl)
         failed = days_check(ctl, CTL_OPTION_TO);
     }
     if (!failed) {
-        failed = ctl_scope_find(&scope, &account, ctl);
+        failed = ctl_scope_find(&totals.scope, &account, ctl);
     }
     if (!failed) {
         failed = ctl_zone_load(&totals.zone, ctl, account);
     }
     if (!failed) {
-        failed = ctl_range_read(&range, ctl, account);
+        failed = ctl_range_read(&totals.range, ctl, account);
     }
     if (failed) {
         return failed;
     }
     totals.list = ctl_list_open(ctl, &total_view, 0);
-    rv = totals_print(&totals, ctl, &scope, &range);
+    rv = pay_pager_walk(&pager, &totals, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot sum up"); /* the array stays open: no list */
     }
+    period_print(&totals);
     ctl_list_close(totals.list);
     return CTL_OK;
 }

@@ -8,6 +8,7 @@
 #include "base/crypto/secret_file.h"
 #include "base/crypto/secret_memory.h"
 #include "base/log.h"
+#include "base/pager.h"
 #include "base/text/time.h"
 #include "httpd/call/httpd_log.h"
 #include "httpd/conf/conf.h"
@@ -65,12 +66,17 @@ void pay_prepare_keyrings(const apr_array_header_t *store_hosts, apr_pool_t *pco
 /* ---- stored secrets that it does not open */
 
 typedef struct sealed_count_t {
-    int unknown; /* sealed under another key */
-    int changed; /* altered, or another endpoint's */
+    const pay_store_host_t *store_host;
+    pay_store_t *store;
+    apr_time_t now;
+    int unknown; /* secrets sealed under another key */
+    int changed; /* secrets that are not what was sealed, or another endpoint's */
+    int closed;  /* encryption keys that cannot be opened */
+    void *text;  /* for one of these while it is tried */
 } sealed_count_t;
 
-static void count_secret(sealed_count_t *count, const pay_keyring_t *ring, const char *context,
-                         const char *sealed, apr_pool_t *p)
+static void count_secret(sealed_count_t *count, const char *context, const char *sealed,
+                         apr_pool_t *p)
 {
     const char *text;
     apr_status_t rv;
@@ -78,75 +84,77 @@ static void count_secret(sealed_count_t *count, const pay_keyring_t *ring, const
     if (!*sealed) {
         return;
     }
-    rv = pay_keyring_open(&text, ring, context, sealed, p);
+    rv = pay_keyring_open(&text, count->store_host->keyring, context, sealed, p);
     count->unknown += rv == APR_NOTFOUND;
     count->changed += rv != APR_SUCCESS && rv != APR_NOTFOUND;
 }
 
-static apr_status_t count_secrets(sealed_count_t *count, const pay_store_host_t *store_host,
-                                  pay_store_t *store, apr_pool_t *p)
+static apr_status_t endpoints_list(apr_array_header_t **rows, void *baton, const void *after,
+                                   apr_pool_t *p)
 {
-    const apr_time_t now = pay_time_now();
-    const pay_endpoint_t *endpoint = NULL;
-    apr_array_header_t *list;
-    const char *context;
-    apr_status_t rv;
-    int i;
+    const sealed_count_t *count = baton;
 
-    do {
-        rv = pay_store_endpoint_list(&list, store, endpoint, PAY_STORE_ROWS_MAX, p);
-        if (rv != APR_SUCCESS) {
-            return rv;
-        }
-        for (i = 0; i < list->nelts; i++) {
-            endpoint = APR_ARRAY_IDX(list, i, const pay_endpoint_t *);
-            context = pay_endpoint_secret_context(&endpoint->scope, p);
-            count_secret(count, store_host->keyring, context, endpoint->secret, p);
-            if (endpoint->old_secret_until > now) {
-                count_secret(count, store_host->keyring, context, endpoint->old_secret, p);
-            }
-        }
-    } while (list->nelts == PAY_STORE_ROWS_MAX);
+    return pay_store_endpoint_list(rows, count->store, after, PAY_STORE_ROWS_MAX, p);
+}
+
+static apr_status_t endpoint_count(void *baton, const void *row, apr_pool_t *p)
+{
+    sealed_count_t *count = baton;
+    const pay_endpoint_t *endpoint = row;
+    const char *context = pay_endpoint_secret_context(&endpoint->scope, p);
+
+    count_secret(count, context, endpoint->secret, p);
+    if (endpoint->old_secret_until > count->now) {
+        count_secret(count, context, endpoint->old_secret, p);
+    }
     return APR_SUCCESS;
 }
 
-static apr_status_t count_encryption_keys(int *closed, const pay_store_host_t *store_host,
-                                          pay_store_t *store, apr_pool_t *p)
+static apr_status_t encryption_keys_list(apr_array_header_t **rows, void *baton, const void *after,
+                                         apr_pool_t *p)
 {
-    const pay_encryption_key_t *key;
-    const pay_scope_t *after = NULL;
-    apr_array_header_t *list = NULL;
-    apr_status_t rv, opened;
-    void *text; /* everything that the children would inherit is wiped before they exist */
-    int i;
+    const sealed_count_t *count = baton;
+    const pay_encryption_key_t *last = after;
 
-    rv = pay_secret_memory_make(&text, PAY_RSA_PRIVATE_SIZE, p);
+    return pay_store_encryption_key_list(rows, count->store, last ? &last->scope : NULL,
+                                         PAY_STORE_ROWS_MAX, p);
+}
+
+static apr_status_t encryption_key_count(void *baton, const void *row, apr_pool_t *p)
+{
+    sealed_count_t *count = baton;
+    const pay_encryption_key_t *key = row;
+    apr_status_t rv;
+
+    rv = pay_keyring_open_into(count->text, PAY_RSA_PRIVATE_SIZE, count->store_host->keyring,
+                               pay_encryption_key_context(&key->scope, p), key->sealed, p);
+    count->closed += rv != APR_SUCCESS;
+    return APR_SUCCESS;
+}
+
+static apr_status_t count_encryption_keys(sealed_count_t *count, apr_pool_t *p)
+{
+    static const pay_pager_t pager = {.list = encryption_keys_list, .each = encryption_key_count};
+    apr_status_t rv;
+
+    /* All that is inherited by the children is wiped before there are any. */
+    rv = pay_secret_memory_make(&count->text, PAY_RSA_PRIVATE_SIZE, p);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    do {
-        rv = pay_store_encryption_key_list(&list, store, after, PAY_STORE_ROWS_MAX, p);
-        for (i = 0; rv == APR_SUCCESS && i < list->nelts; i++) {
-            key = APR_ARRAY_IDX(list, i, const pay_encryption_key_t *);
-            opened =
-                pay_keyring_open_into(text, PAY_RSA_PRIVATE_SIZE, store_host->keyring,
-                                      pay_encryption_key_context(&key->scope, p), key->sealed, p);
-            *closed += opened != APR_SUCCESS;
-            after = &key->scope;
-        }
-    } while (rv == APR_SUCCESS && list->nelts == PAY_STORE_ROWS_MAX);
-    pay_secret_memory_free(text, p);
+    rv = pay_pager_walk(&pager, count, p);
+    pay_secret_memory_free(count->text, p);
     return rv;
 }
 
 static void check_encryption_keys(const pay_store_host_t *store_host, pay_store_t *store,
                                   apr_pool_t *p)
 {
+    sealed_count_t count = {.store_host = store_host, .store = store};
     const char *cause;
     apr_status_t rv;
-    int closed = 0;
 
-    rv = count_encryption_keys(&closed, store_host, store, p);
+    rv = count_encryption_keys(&count, p);
     if (rv != APR_SUCCESS) {
         cause = pay_httpd_log_cause(&rv, "unknown");
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, host_of(store_host),
@@ -154,24 +162,25 @@ static void check_encryption_keys(const pay_store_host_t *store_host, pay_store_
                                      "tested against its master key: %s",
                      store_host->url, cause);
     }
-    if (closed > 0) {
+    if (count.closed > 0) {
         ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(store_host),
                      PAYLOGNO(00505) "PaymentsStore %s: the master key %s does not open %d of the "
                                      "encryption keys: encrypted orders of their accounts are "
                                      "answered 503. Put back the file under which they were "
                                      "sealed and restart; or, if it is lost, create new keys "
                                      "(paymentsctl encryption-key renew ACCOUNT --mode MODE)",
-                     store_host->url, store_host->key_path, closed);
+                     store_host->url, store_host->key_path, count.closed);
     }
 }
 
 static void check_secrets(const pay_store_host_t *store_host, pay_store_t *store, apr_pool_t *p)
 {
-    sealed_count_t count = {0, 0};
+    static const pay_pager_t pager = {.list = endpoints_list, .each = endpoint_count};
+    sealed_count_t count = {.store_host = store_host, .store = store, .now = pay_time_now()};
     const char *cause;
     apr_status_t rv;
 
-    rv = count_secrets(&count, store_host, store, p);
+    rv = pay_pager_walk(&pager, &count, p);
     if (rv != APR_SUCCESS) {
         cause = pay_httpd_log_cause(&rv, "unknown");
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, host_of(store_host),

@@ -2,6 +2,7 @@
 #include "service/account/upkeep.h"
 
 #include "base/crypto/keyring.h"
+#include "base/pager.h"
 #include "base/text/time.h"
 #include "service/change.h"
 
@@ -139,81 +140,71 @@ static apr_status_t secret_reseal(pay_reseal_t *pass, const pay_service_t *servi
     return rv;
 }
 
-static apr_status_t endpoints_reseal(pay_reseal_t *pass, const pay_service_t *service,
-                                     apr_pool_t *p)
-{
-    const pay_endpoint_t *endpoint, *after = NULL;
-    pay_endpoint_t last; /* end of the previous batch */
-    apr_array_header_t *endpoints;
-    apr_pool_t *batch;
-    apr_status_t rv;
-    int i;
+typedef struct walk_t {
+    pay_reseal_t *pass;
+    const pay_service_t *service;
+    apr_pool_t *pool;
+} walk_t;
 
-    apr_pool_create(&batch, p);
-    do {
-        apr_pool_clear(batch);
-        rv = pay_store_endpoint_list(&endpoints, service->store, after, PAY_STORE_ROWS_MAX, batch);
-        for (i = 0; rv == APR_SUCCESS && i < endpoints->nelts; i++) {
-            endpoint = APR_ARRAY_IDX(endpoints, i, const pay_endpoint_t *);
-            rv = secret_reseal(pass, service, endpoint, endpoint->secret, batch);
-            if (rv == APR_SUCCESS && endpoint->old_secret_until > pay_time_now()) { /* the secret is
-                                                                                     * still in
-                                                                                     * use */
-                rv = secret_reseal(pass, service, endpoint, endpoint->old_secret, batch);
-            }
-            last = (pay_endpoint_t){.scope = endpoint->scope, .kind = endpoint->kind};
-            after = &last;
-        }
-    } while (rv == APR_SUCCESS && endpoints->nelts > 0);
-    pass->closed = pass->closed ? apr_pstrdup(p, pass->closed) : NULL;
-    apr_pool_destroy(batch);
+/* The text lives as long as the walk. */
+static apr_status_t closed_keep(const walk_t *walk, apr_status_t rv)
+{
+    if (walk->pass->closed) {
+        walk->pass->closed = apr_pstrdup(walk->pool, walk->pass->closed);
+    }
     return rv;
 }
 
-static apr_status_t encryption_key_reseal(pay_reseal_t *pass, const pay_service_t *service,
-                                          const pay_encryption_key_t *key, apr_pool_t *p)
+static apr_status_t endpoints_list(apr_array_header_t **rows, void *baton, const void *after,
+                                   apr_pool_t *p)
 {
+    const walk_t *walk = baton;
+
+    return pay_store_endpoint_list(rows, walk->service->store, after, PAY_STORE_ROWS_MAX, p);
+}
+
+static apr_status_t endpoint_reseal(void *baton, const void *row, apr_pool_t *p)
+{
+    const walk_t *walk = baton;
+    const pay_endpoint_t *endpoint = row;
+    apr_status_t rv;
+
+    rv = secret_reseal(walk->pass, walk->service, endpoint, endpoint->secret, p);
+    if (rv == APR_SUCCESS && endpoint->old_secret_until > pay_time_now()) { /* it is read */
+        rv = secret_reseal(walk->pass, walk->service, endpoint, endpoint->old_secret, p);
+    }
+    return closed_keep(walk, rv);
+}
+
+static apr_status_t encryption_keys_list(apr_array_header_t **rows, void *baton, const void *after,
+                                         apr_pool_t *p)
+{
+    const walk_t *walk = baton;
+    const pay_encryption_key_t *last = after;
+
+    return pay_store_encryption_key_list(rows, walk->service->store, last ? &last->scope : NULL,
+                                         PAY_STORE_ROWS_MAX, p);
+}
+
+static apr_status_t encryption_key_reseal(void *baton, const void *row, apr_pool_t *p)
+{
+    const walk_t *walk = baton;
+    const pay_service_t *service = walk->service;
+    const pay_encryption_key_t *key = row;
     const char *what = apr_psprintf(p, "the encryption key of account %u in %s mode",
                                     key->scope.account, pay_mode_name(key->scope.mode));
     const char *fresh;
     apr_status_t rv;
     int changed;
 
-    rv = seal_anew(&fresh, pass, service->keyring, pay_encryption_key_context(&key->scope, p),
+    rv = seal_anew(&fresh, walk->pass, service->keyring, pay_encryption_key_context(&key->scope, p),
                    key->sealed, what, p);
     if (!fresh) {
-        return rv;
+        return closed_keep(walk, rv);
     }
     rv = pay_store_encryption_key_reseal(&changed, service->store, &key->scope, key->sealed, fresh,
                                          p);
-    pass->resealed += rv == APR_SUCCESS && changed;
-    return rv;
-}
-
-static apr_status_t encryption_keys_reseal(pay_reseal_t *pass, const pay_service_t *service,
-                                           apr_pool_t *p)
-{
-    const pay_encryption_key_t *key;
-    const pay_scope_t *after = NULL;
-    pay_scope_t last; /* end of the previous batch */
-    apr_array_header_t *keys;
-    apr_pool_t *batch;
-    apr_status_t rv;
-    int i;
-
-    apr_pool_create(&batch, p);
-    do {
-        apr_pool_clear(batch);
-        rv = pay_store_encryption_key_list(&keys, service->store, after, PAY_STORE_ROWS_MAX, batch);
-        for (i = 0; rv == APR_SUCCESS && i < keys->nelts; i++) {
-            key = APR_ARRAY_IDX(keys, i, const pay_encryption_key_t *);
-            rv = encryption_key_reseal(pass, service, key, batch);
-            last = key->scope;
-            after = &last;
-        }
-    } while (rv == APR_SUCCESS && keys->nelts > 0);
-    pass->closed = pass->closed ? apr_pstrdup(p, pass->closed) : NULL;
-    apr_pool_destroy(batch);
+    walk->pass->resealed += rv == APR_SUCCESS && changed;
     return rv;
 }
 
@@ -241,13 +232,16 @@ static apr_status_t login_reseal(pay_reseal_t *pass, const pay_service_t *servic
 const pay_problem_t *pay_secrets_reseal(pay_reseal_t *out, const pay_service_t *service,
                                         apr_pool_t *p)
 {
+    static const pay_pager_t endpoints = {.list = endpoints_list, .each = endpoint_reseal};
+    static const pay_pager_t keys = {.list = encryption_keys_list, .each = encryption_key_reseal};
+    walk_t walk = {out, service, p};
     apr_status_t rv;
 
     out->behind = 0;
     out->closed = NULL;
-    rv = endpoints_reseal(out, service, p);
+    rv = pay_pager_walk(&endpoints, &walk, p);
     if (rv == APR_SUCCESS) {
-        rv = encryption_keys_reseal(out, service, p);
+        rv = pay_pager_walk(&keys, &walk, p);
     }
     if (rv == APR_SUCCESS) {
         rv = login_reseal(out, service, p);
