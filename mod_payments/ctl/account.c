@@ -9,29 +9,69 @@
 #include <apr_strings.h>
 #include <string.h>
 
-static const char *const titles[] = {"NAME",     "NUMBER",   "MODE",    "KEY PREFIX",
-                                     "CURRENCY", "TIMEZONE", "CREATED", NULL};
+/* An account, and for details what it has stored. */
+typedef struct shown_t {
+    pay_account_t account;
+    pay_account_rows_t rows;
+} shown_t;
 
-static void account_cells(ctl_table_t *table, const void *row)
+static void fees_get(ctl_value_t *value, const void *row)
 {
-    const pay_account_t *account = row;
+    const char *fees = ((const pay_account_t *)row)->settings.fees;
 
-    ctl_table_cell(table, account->name);
-    ctl_table_number(table, account->number);
-    ctl_table_cell(table, pay_mode_name(account->mode));
-    ctl_table_cell(table, account->settings.key_prefix);
-    ctl_table_cell(table, account->settings.currency);
-    ctl_table_cell(table, account->settings.timezone);
-    ctl_table_time(table, account->created_at);
+    value->text = *fees ? fees : "none";
 }
 
-static void account_json(pay_writer_t *w, const void *row)
+static void quota_get(ctl_value_t *value, const void *row)
 {
-    pay_account_to_json(w, NULL, row);
+    const int quota = ((const shown_t *)row)->rows.rows_max;
+
+    value->text = quota ? apr_itoa(value->pool, quota) : "none";
 }
 
-static const ctl_view_t account_view = {
-    .titles = titles, .cells = account_cells, .json = account_json};
+#define AT(member) CTL_FIELD(pay_account_t, member)
+#define OF_ROWS(member) CTL_NUMBER, CTL_FIELD(pay_account_rows_t, member)
+
+static const ctl_column_t rows_columns[] = {
+    {CTL_ONE, "rows, test", "test", OF_ROWS(rows[PAY_TEST])},
+    {CTL_ONE, "rows, live", "live", OF_ROWS(rows[PAY_LIVE])},
+    {CTL_ONE, "audit entries", "audit", OF_ROWS(entries)},
+    {0},
+};
+
+static const ctl_column_t visitors_columns[] = {
+    {CTL_ONE, "unpaid of visitors, test", "test", OF_ROWS(strangers[PAY_TEST])},
+    {CTL_ONE, "unpaid of visitors, live", "live", OF_ROWS(strangers[PAY_LIVE])},
+    {0},
+};
+
+/* Rows of a list are accounts, those of details are shown_t, which begins with one. */
+static const ctl_column_t columns[] = {
+    {CTL_BOTH, "name", NULL, CTL_TEXT, AT(name)},
+    {CTL_BOTH, "number", NULL, CTL_NUMBER, AT(number)},
+    {CTL_BOTH, "mode", NULL, CTL_ENUM, AT(mode), .word = pay_mode_name},
+    {CTL_BOTH, "key prefix", NULL, CTL_TEXT, AT(settings.key_prefix)},
+    {CTL_BOTH, "currency", NULL, CTL_TEXT, AT(settings.currency)},
+    {CTL_BOTH, "timezone", NULL, CTL_TEXT, AT(settings.timezone)},
+    {CTL_DETAILS, "fees", NULL, CTL_TEXT, .get = fees_get},
+    {CTL_BOTH, "created", NULL, CTL_TIME, AT(created_at)},
+    {CTL_ONE, NULL, "rows", CTL_GROUP, CTL_FIELD(shown_t, rows), .group = rows_columns},
+    {CTL_ONE, NULL, "unpaidOfVisitors", CTL_GROUP, CTL_FIELD(shown_t, rows),
+     .group = visitors_columns},
+    {CTL_DETAILS, "quota", NULL, CTL_TEXT, .get = quota_get},
+    {CTL_MORE, NULL, "quota", CTL_NUMBER, CTL_FIELD(shown_t, rows.rows_max)},
+    {0},
+};
+
+static void account_members(pay_writer_t *w, const void *row)
+{
+    pay_account_members_to_json(w, row);
+}
+
+static const ctl_view_t account_view = {.columns = columns, .members = account_members};
+
+static const ctl_view_t shown_view = {
+    .columns = columns, .is_details = 1, .members = account_members};
 
 static ctl_exit_t name_check(const char *name)
 {
@@ -138,59 +178,6 @@ ctl_exit_t ctl_account_create(ctl_t *ctl)
     return CTL_OK;
 }
 
-/* ---- show: with what it has stored */
-
-typedef struct shown_t {
-    const pay_account_t *account;
-    pay_account_rows_t rows;
-} shown_t;
-
-static void shown_cells(ctl_table_t *table, const void *row)
-{
-    const shown_t *shown = row;
-    const pay_account_t *account = shown->account;
-    const pay_account_rows_t *rows = &shown->rows;
-
-    ctl_detail(table, "name", account->name);
-    ctl_detail_number(table, "number", account->number);
-    ctl_detail(table, "mode", pay_mode_name(account->mode));
-    ctl_detail(table, "key prefix", account->settings.key_prefix);
-    ctl_detail(table, "currency", account->settings.currency);
-    ctl_detail(table, "timezone", account->settings.timezone);
-    ctl_detail(table, "fees", *account->settings.fees ? account->settings.fees : "none");
-    ctl_detail_time(table, "created", account->created_at);
-    ctl_detail_number(table, "rows, test", rows->rows[PAY_TEST]);
-    ctl_detail_number(table, "rows, live", rows->rows[PAY_LIVE]);
-    ctl_detail_number(table, "audit entries", rows->entries);
-    ctl_detail_number(table, "unpaid of visitors, test", rows->strangers[PAY_TEST]);
-    ctl_detail_number(table, "unpaid of visitors, live", rows->strangers[PAY_LIVE]);
-    ctl_detail(table, "quota",
-               rows->rows_max ? apr_itoa(ctl_table_pool(table), rows->rows_max) : "none");
-}
-
-static void shown_json(pay_writer_t *w, const void *row)
-{
-    const shown_t *shown = row;
-    const pay_account_rows_t *rows = &shown->rows;
-
-    pay_writer_object_open(w, NULL);
-    pay_account_members_to_json(w, shown->account);
-    pay_writer_object_open(w, "rows");
-    pay_writer_integer(w, "test", (apr_int64_t)rows->rows[PAY_TEST]);
-    pay_writer_integer(w, "live", (apr_int64_t)rows->rows[PAY_LIVE]);
-    pay_writer_integer(w, "audit", (apr_int64_t)rows->entries);
-    pay_writer_object_close(w);
-    pay_writer_object_open(w, "unpaidOfVisitors");
-    pay_writer_integer(w, "test", (apr_int64_t)rows->strangers[PAY_TEST]);
-    pay_writer_integer(w, "live", (apr_int64_t)rows->strangers[PAY_LIVE]);
-    pay_writer_object_close(w);
-    pay_writer_integer(w, "quota", rows->rows_max);
-    pay_writer_object_close(w);
-}
-
-static const ctl_view_t shown_view = {
-    .titles = ctl_detail_titles, .cells = shown_cells, .json = shown_json};
-
 ctl_exit_t ctl_account_show(ctl_t *ctl)
 {
     pay_account_t *account;
@@ -202,7 +189,7 @@ ctl_exit_t ctl_account_show(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    shown.account = account;
+    shown.account = *account;
     rv = pay_store_account_rows(&shown.rows, ctl->store, account->number, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot read what the account has stored");

@@ -5,54 +5,33 @@
 #include "ctl/output.h"
 #include "ctl/range.h"
 
-static const char *const titles[] = {"WHEN", "ACCOUNT", "WHO",    "FROM",
-                                     "WHAT", "SUBJECT", "DETAIL", NULL};
-
-/* The members of JSON, in their order. */
-static const char *const csv_titles[] = {"account", "at",      "who",    "from",
-                                         "what",    "subject", "detail", NULL};
-
 typedef struct row_t {
-    const pay_audit_t *entry;
+    pay_audit_t entry;
     const char *account; /* its name; NULL: the whole store */
 } row_t;
 
-static void entry_cells(ctl_table_t *table, const void *row)
-{
-    const pay_audit_t *entry = ((const row_t *)row)->entry;
+#define AT(member) CTL_FIELD(row_t, entry.member)
+#define SHOWN (CTL_TABLE | CTL_CSV)
 
-    ctl_table_time(table, entry->at);
-    ctl_table_cell(table, ((const row_t *)row)->account);
-    ctl_table_cell(table, entry->who);
-    ctl_table_cell(table, entry->from);
-    ctl_table_cell(table, entry->what);
-    ctl_table_cell(table, entry->subject);
-    ctl_table_cell(table, entry->detail);
-}
+/* CSV has the members of JSON, in their order. */
+static const ctl_column_t columns[] = {
+    {CTL_TABLE, "when", NULL, CTL_TIME, AT(at)},
+    {SHOWN, "account", "account", CTL_TEXT, CTL_FIELD(row_t, account)},
+    {CTL_CSV, NULL, "at", CTL_TIME, AT(at)},
+    {SHOWN, "who", "who", CTL_TEXT, AT(who)},
+    {SHOWN, "from", "from", CTL_TEXT, AT(from)},
+    {SHOWN, "what", "what", CTL_TEXT, AT(what)},
+    {SHOWN, "subject", "subject", CTL_TEXT, AT(subject)},
+    {SHOWN, "detail", "detail", CTL_TEXT, AT(detail)},
+    {0},
+};
 
 static void entry_json(pay_writer_t *w, const void *row)
 {
-    pay_audit_to_json(w, NULL, ((const row_t *)row)->entry, ((const row_t *)row)->account);
+    pay_audit_to_json(w, NULL, &((const row_t *)row)->entry, ((const row_t *)row)->account);
 }
 
-static void entry_csv(pay_csv_t *csv, const void *row)
-{
-    const pay_audit_t *entry = ((const row_t *)row)->entry;
-
-    pay_csv_text(csv, ((const row_t *)row)->account);
-    pay_csv_time(csv, entry->at);
-    pay_csv_text(csv, entry->who);
-    pay_csv_text(csv, entry->from);
-    pay_csv_text(csv, entry->what);
-    pay_csv_text(csv, entry->subject);
-    pay_csv_text(csv, entry->detail);
-}
-
-static const ctl_view_t entry_view = {.titles = titles,
-                                      .cells = entry_cells,
-                                      .json = entry_json,
-                                      .csv_titles = csv_titles,
-                                      .csv = entry_csv};
+static const ctl_view_t entry_view = {.columns = columns, .json = entry_json};
 
 typedef struct listing_t {
     ctl_t *ctl;
@@ -80,10 +59,10 @@ static apr_status_t entries_list(apr_array_header_t **rows, void *baton, const v
 static apr_status_t entry_print(void *baton, const void *entry, apr_pool_t *p)
 {
     const listing_t *listing = baton;
-    const row_t row = {entry, listing->name};
+    const row_t row = {*(const pay_audit_t *)entry, listing->name};
 
     (void)p;
-    if (row.entry->at >= listing->range.from && row.entry->at <= listing->range.to) {
+    if (row.entry.at >= listing->range.from && row.entry.at <= listing->range.to) {
         ctl_list_row(listing->list, &row);
     }
     return APR_SUCCESS;

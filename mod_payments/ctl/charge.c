@@ -11,106 +11,84 @@
 
 #include <string.h>
 
-static const char *const titles[] = {"ID",       "REFERENCE", "STATUS",  "AMOUNT", "REFUNDED",
-                                     "CURRENCY", "CARD",      "CREATED", NULL};
-
-static void charge_cells(ctl_table_t *table, const void *row)
-{
-    const pay_charge_t *charge = row;
-
-    ctl_table_number(table, charge->seq);
-    ctl_table_cell(table, charge->reference);
-    ctl_table_cell(table, pay_charge_word_name(pay_charge_word(charge)));
-    ctl_table_amount(table, charge->money.amount_minor, charge->money.currency);
-    ctl_table_amount(table, pay_charge_refunded_minor(charge), charge->money.currency);
-    ctl_table_cell(table, charge->money.currency);
-    ctl_table_cell(table, charge->card.last4);
-    ctl_table_time(table, charge->created_at);
-}
-
-static void charge_json(pay_writer_t *w, const void *row)
-{
-    pay_charge_to_json(w, NULL, row, PAY_VIEW_SECRET);
-}
-
 static void charge_csv(pay_csv_t *csv, const void *row)
 {
     pay_charge_to_csv(csv, row);
 }
 
-static void detail_amount(ctl_table_t *table, const char *name, const pay_charge_t *charge,
-                          apr_int64_t amount_minor)
+static void word_get(ctl_value_t *value, const void *row)
 {
-    ctl_table_cell(table, name);
-    ctl_table_amount(table, amount_minor, charge->money.currency);
+    value->text = pay_charge_word_name(pay_charge_word(row));
 }
 
-static void charge_details(ctl_table_t *table, const void *row)
+static void held_get(ctl_value_t *value, const void *row)
 {
-    const pay_charge_t *charge = row;
-    apr_pool_t *p = ctl_table_pool(table);
-
-    ctl_table_cell(table, "id");
-    ctl_table_number(table, charge->seq);
-    ctl_detail(table, "reference", charge->reference);
-    ctl_detail(table, "status", pay_charge_word_name(pay_charge_word(charge)));
-    ctl_detail(table, "waits for a person", ctl_held_text(charge->held, p));
-    detail_amount(table, "amount", charge, charge->money.amount_minor);
-    detail_amount(table, "refunded", charge, pay_charge_refunded_minor(charge));
-    detail_amount(table, "refunds pending", charge, charge->refunds_pending_minor);
-    ctl_detail(table, "currency", charge->money.currency);
-    ctl_detail(table, "answer code", charge->code);
-    ctl_detail(table, "answer", charge->message);
-    ctl_detail(table, "authorization", charge->authorization_code);
-    ctl_detail(table, "decided because", charge->resolution);
-    ctl_detail(table, "contradicted by", charge->contradiction);
-    ctl_detail(table, "acquirer", charge->acquirer);
-    ctl_detail(table, "its reference", charge->acquirer_reference);
-    ctl_detail_time(table, "absent there since", charge->absent_since);
-    ctl_detail(table, "late approval", ctl_late_text(charge->late));
-    ctl_detail(table, "its refund's tag", charge->late_tag);
-    ctl_detail(table, "reversed elsewhere", charge->spent ? "yes" : NULL);
-    ctl_detail(table, "card issuer", charge->card.issuer);
-    ctl_detail(table, "card ends in", charge->card.last4);
-    ctl_detail(table, "email", charge->email);
-    ctl_detail(table, "first name", charge->first_name);
-    ctl_detail(table, "last name", charge->last_name);
-    ctl_detail(table, "address", charge->request_ip);
-    ctl_detail(table, "key", charge->key_id);
-    ctl_detail_time(table, "created", charge->created_at);
-    ctl_detail_time(table, "decided", charge->decided_at);
-    ctl_detail_time(table, "updated", charge->updated_at);
-    ctl_detail_time(table, "next question", charge->due_at);
+    value->text = ctl_held_text(((const pay_charge_t *)row)->held, value->pool);
 }
 
-static const ctl_view_t charge_view = {.titles = titles,
-                                       .cells = charge_cells,
-                                       .json = charge_json,
+static void refunded_get(ctl_value_t *value, const void *row)
+{
+    value->number = pay_charge_refunded_minor(row);
+    value->currency = ((const pay_charge_t *)row)->money.currency;
+}
+
+static void pending_get(ctl_value_t *value, const void *row)
+{
+    value->number = ((const pay_charge_t *)row)->refunds_pending_minor;
+    value->currency = ((const pay_charge_t *)row)->money.currency;
+}
+
+#define AT(member) CTL_FIELD(pay_charge_t, member)
+
+/* Members of JSON are what the API's records lack: it is not told to shops. */
+static const ctl_column_t columns[] = {
+    {CTL_BOTH, "id", NULL, CTL_NUMBER, AT(seq)},
+    {CTL_BOTH, "reference", NULL, CTL_TEXT, AT(reference)},
+    {CTL_BOTH, "status", NULL, CTL_TEXT, .get = word_get},
+    {CTL_DETAILS, "waits for a person", NULL, CTL_TEXT, .get = held_get},
+    {CTL_MORE, NULL, "held", CTL_ENUM, AT(held), .word = ctl_held_name},
+    {CTL_BOTH, "amount", NULL, CTL_AMOUNT, AT(money)},
+    {CTL_BOTH, "refunded", NULL, CTL_AMOUNT, .get = refunded_get},
+    {CTL_DETAILS, "refunds pending", NULL, CTL_AMOUNT, .get = pending_get},
+    {CTL_BOTH, "currency", NULL, CTL_TEXT, AT(money.currency)},
+    {CTL_DETAILS, "answer code", NULL, CTL_TEXT, AT(code)},
+    {CTL_DETAILS, "answer", NULL, CTL_TEXT, AT(message)},
+    {CTL_DETAILS, "authorization", NULL, CTL_TEXT, AT(authorization_code)},
+    {CTL_ONE, "decided because", "resolution", CTL_TEXT, AT(resolution)},
+    {CTL_ONE, "contradicted by", "contradiction", CTL_TEXT, AT(contradiction)},
+    {CTL_ONE, "acquirer", "acquirer", CTL_TEXT, AT(acquirer)},
+    {CTL_ONE, "its reference", "acquirerReference", CTL_TEXT, AT(acquirer_reference)},
+    {CTL_ONE, "absent there since", "absentSince", CTL_TIME, AT(absent_since)},
+    {CTL_ONE, "late approval", "late", CTL_ENUM, AT(late), .word = ctl_late_text},
+    {CTL_ONE, "its refund's tag", "lateTag", CTL_TEXT, AT(late_tag)},
+    {CTL_ONE, "reversed elsewhere", "spent", CTL_BOOL, AT(spent)},
+    {CTL_DETAILS, "card issuer", NULL, CTL_TEXT, AT(card.issuer)},
+    {CTL_TABLE, "card", NULL, CTL_TEXT, AT(card.last4)},
+    {CTL_DETAILS, "card ends in", NULL, CTL_TEXT, AT(card.last4)},
+    {CTL_DETAILS, "email", NULL, CTL_TEXT, AT(email)},
+    {CTL_DETAILS, "first name", NULL, CTL_TEXT, AT(first_name)},
+    {CTL_DETAILS, "last name", NULL, CTL_TEXT, AT(last_name)},
+    {CTL_DETAILS, "address", NULL, CTL_TEXT, AT(request_ip)},
+    {CTL_DETAILS, "key", NULL, CTL_TEXT, AT(key_id)},
+    {CTL_BOTH, "created", NULL, CTL_TIME, AT(created_at)},
+    {CTL_DETAILS, "decided", NULL, CTL_TIME, AT(decided_at)},
+    {CTL_DETAILS, "updated", NULL, CTL_TIME, AT(updated_at)},
+    {CTL_ONE, "next question", "nextQuestionAt", CTL_TIME, AT(due_at)},
+    {0},
+};
+
+static void charge_members(pay_writer_t *w, const void *row)
+{
+    pay_charge_members_to_json(w, row, PAY_VIEW_SECRET);
+}
+
+static const ctl_view_t charge_view = {.columns = columns,
+                                       .members = charge_members,
                                        .csv_titles = pay_charge_csv_titles,
                                        .csv = charge_csv};
 
-/* What the list has, and behind it what is not told to shops. */
-static void charge_detail_json(pay_writer_t *w, const void *row)
-{
-    const pay_charge_t *charge = row;
-
-    pay_writer_object_open(w, NULL);
-    pay_charge_members_to_json(w, charge, PAY_VIEW_SECRET);
-    pay_writer_string(w, "held", charge->held ? pay_held_name(charge->held) : NULL);
-    pay_writer_string(w, "resolution", charge->resolution);
-    pay_writer_string(w, "contradiction", charge->contradiction);
-    pay_writer_string(w, "acquirer", charge->acquirer);
-    pay_writer_string(w, "acquirerReference", charge->acquirer_reference);
-    pay_writer_time(w, "absentSince", charge->absent_since);
-    pay_writer_string(w, "late", ctl_late_text(charge->late));
-    pay_writer_string(w, "lateTag", charge->late_tag);
-    pay_writer_bool(w, "spent", charge->spent);
-    pay_writer_time(w, "nextQuestionAt", charge->due_at);
-    pay_writer_object_close(w);
-}
-
 static const ctl_view_t charge_detail_view = {
-    .titles = ctl_detail_titles, .cells = charge_details, .json = charge_detail_json};
+    .columns = columns, .is_details = 1, .members = charge_members};
 
 void ctl_charge_print(const ctl_t *ctl, const pay_charge_t *charge)
 {

@@ -33,6 +33,11 @@ ctl_exit_t ctl_decision_read(pay_outcome_t *out, const ctl_t *ctl, const char *a
     return reason_check(out->resolution);
 }
 
+const char *ctl_held_name(pay_held_t held)
+{
+    return held == PAY_NOT_HELD ? NULL : pay_held_name(held);
+}
+
 const char *ctl_held_text(pay_held_t held, apr_pool_t *p)
 {
     if (held == PAY_NOT_HELD) {

@@ -9,7 +9,10 @@
 /* --outcome, which is `approved` or "failed", and --reason as the outcome of a charge or refund. */
 ctl_exit_t ctl_decision_read(pay_outcome_t *out, const ctl_t *ctl, const char *approved);
 
-/* Why it waits for a person, with a few words on it; NULL: it does not. */
+/* Why it waits for a person, a word; NULL: it does not. */
+const char *ctl_held_name(pay_held_t held);
+
+/* The same, with a few words on it; NULL: it does not. */
 const char *ctl_held_text(pay_held_t held, apr_pool_t *p);
 
 /* "found", "refunding", "refunded" of a late approval; NULL: there was none. */

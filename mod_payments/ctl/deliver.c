@@ -80,13 +80,11 @@ static void result_print(const ctl_t *ctl, int delivered, const pay_event_stat_t
                delivered, waiting, stat->parked);
         return;
     }
-    w = pay_writer_make(128, ctl->pool);
-    pay_writer_object_open(w, NULL);
+    w = ctl_object_open(ctl);
     pay_writer_integer(w, "delivered", delivered);
     pay_writer_integer(w, "waiting", (apr_int64_t)waiting);
     pay_writer_integer(w, "parked", (apr_int64_t)stat->parked);
-    pay_writer_object_close(w);
-    ctl_json_print(w);
+    ctl_object_print(w);
 }
 
 ctl_exit_t ctl_event_deliver(ctl_t *ctl)

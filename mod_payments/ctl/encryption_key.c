@@ -35,16 +35,14 @@ static ctl_exit_t key_print(const ctl_t *ctl, const pay_encryption_key_t *key,
         }
         return CTL_OK;
     }
-    w = pay_writer_make(4096, ctl->pool);
-    pay_writer_object_open(w, NULL);
+    w = ctl_object_open(ctl);
     pay_writer_string(w, "account", account->name);
     pay_writer_string(w, "mode", pay_mode_name(key->scope.mode));
     pay_writer_string(w, "publicKey", key->public_pem);
     pay_writer_string(w, "xml", xml);
     pay_writer_string(w, "xmlBase64", base64);
     pay_writer_time(w, "createdAt", key->created_at);
-    pay_writer_object_close(w);
-    ctl_json_print(w);
+    ctl_object_print(w);
     return CTL_OK;
 }
 

@@ -59,29 +59,33 @@ const char *ctl_answer_text(apr_time_t answered_at, int status, const char *erro
     return apr_psprintf(p, "%d%s%s", status, *error ? ": " : "", error);
 }
 
-void ctl_endpoint_details(ctl_table_t *table, const pay_endpoint_t *endpoint)
+static void failing_get(ctl_value_t *value, const void *row)
 {
-    apr_pool_t *p = ctl_table_pool(table);
-
-    ctl_detail(table, "failing", pay_endpoint_is_failing(endpoint) ? "yes" : "no");
-    ctl_detail_number(table, "failures in a row", endpoint->failures);
-    ctl_detail_time(table, "failing since", endpoint->failing_since);
-    ctl_detail_time(table, "next delivery", endpoint->due_at);
-    ctl_detail_time(table, "last try", endpoint->answered_at);
-    ctl_detail(table, "last answer",
-               ctl_answer_text(endpoint->answered_at, endpoint->status, endpoint->error, p));
+    value->number = pay_endpoint_is_failing(row);
 }
 
-void ctl_endpoint_members(pay_writer_t *w, const pay_endpoint_t *endpoint)
+static void answer_get(ctl_value_t *value, const void *row)
 {
-    pay_writer_bool(w, "failing", pay_endpoint_is_failing(endpoint));
-    pay_writer_integer(w, "failures", endpoint->failures);
-    pay_writer_time(w, "failingSince", endpoint->failing_since);
-    pay_writer_time(w, "dueAt", endpoint->due_at);
-    pay_writer_time(w, "answeredAt", endpoint->answered_at);
-    pay_writer_integer(w, "status", endpoint->status);
-    pay_writer_string(w, "error", endpoint->error);
+    const pay_endpoint_t *endpoint = row;
+
+    value->text =
+        ctl_answer_text(endpoint->answered_at, endpoint->status, endpoint->error, value->pool);
 }
+
+#define AT(member) CTL_FIELD(pay_endpoint_t, member)
+#define SHOWN (CTL_DETAILS | CTL_JSON)
+
+const ctl_column_t ctl_endpoint_columns[] = {
+    {SHOWN, "failing", "failing", CTL_BOOL, .get = failing_get},
+    {SHOWN, "failures in a row", "failures", CTL_NUMBER, AT(failures)},
+    {SHOWN, "failing since", "failingSince", CTL_TIME, AT(failing_since)},
+    {SHOWN, "next delivery", "dueAt", CTL_TIME, AT(due_at)},
+    {SHOWN, "last try", "answeredAt", CTL_TIME, AT(answered_at)},
+    {CTL_DETAILS, "last answer", NULL, CTL_TEXT, .get = answer_get},
+    {CTL_JSON, NULL, "status", CTL_NUMBER, AT(status)},
+    {CTL_JSON, NULL, "error", CTL_TEXT, AT(error)},
+    {0},
+};
 
 const char *ctl_endpoint_line(const pay_endpoint_t *endpoint, apr_pool_t *p)
 {

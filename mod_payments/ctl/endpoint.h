@@ -13,9 +13,8 @@ ctl_exit_t ctl_endpoint_get(pay_endpoint_t **out, ctl_t *ctl, const pay_scope_t 
 /* The webhook of the first argument with --mode; that there is none is told too. */
 ctl_exit_t ctl_webhook_find(pay_endpoint_t **out, pay_account_t **account, ctl_t *ctl);
 
-/* How deliveries go: rows of a table FIELD, VALUE, members of an object, or one line. */
-void ctl_endpoint_details(ctl_table_t *table, const pay_endpoint_t *endpoint);
-void ctl_endpoint_members(pay_writer_t *w, const pay_endpoint_t *endpoint);
+/* How deliveries go: columns of a pay_endpoint_t, or one line. */
+extern const ctl_column_t ctl_endpoint_columns[];
 const char *ctl_endpoint_line(const pay_endpoint_t *endpoint, apr_pool_t *p);
 
 /* "204", "no answer" and the like of a try; NULL: there was none. */

@@ -11,41 +11,24 @@
 /* What was done in one mode. */
 typedef struct done_t {
     pay_mode_t mode;
-    const pay_purge_t *purge;
+    pay_purge_t purge;
 } done_t;
 
-static const char *const titles[] = {"MODE",   "CHARGES", "REFUNDS", "EVENTS",
-                                     "TOKENS", "ANSWERS", "LEFT",    NULL};
+#define AT(member) CTL_FIELD(done_t, member)
+#define SHOWN (CTL_TABLE | CTL_JSON)
 
-static void done_cells(ctl_table_t *table, const void *row)
-{
-    const done_t *done = row;
+static const ctl_column_t columns[] = {
+    {SHOWN, "mode", "mode", CTL_ENUM, AT(mode), .word = pay_mode_name},
+    {SHOWN, "charges", "charges", CTL_NUMBER, AT(purge.charges)},
+    {SHOWN, "refunds", "refunds", CTL_NUMBER, AT(purge.refunds)},
+    {SHOWN, "events", "events", CTL_NUMBER, AT(purge.events)},
+    {SHOWN, "tokens", "tokens", CTL_NUMBER, AT(purge.tokens)},
+    {SHOWN, "answers", "answers", CTL_NUMBER, AT(purge.answers)},
+    {SHOWN, "left", "left", CTL_NUMBER, AT(purge.left)},
+    {0},
+};
 
-    ctl_table_cell(table, pay_mode_name(done->mode));
-    ctl_table_number(table, done->purge->charges);
-    ctl_table_number(table, done->purge->refunds);
-    ctl_table_number(table, done->purge->events);
-    ctl_table_number(table, done->purge->tokens);
-    ctl_table_number(table, done->purge->answers);
-    ctl_table_number(table, done->purge->left);
-}
-
-static void done_json(pay_writer_t *w, const void *row)
-{
-    const done_t *done = row;
-
-    pay_writer_object_open(w, NULL);
-    pay_writer_string(w, "mode", pay_mode_name(done->mode));
-    pay_writer_integer(w, "charges", (apr_int64_t)done->purge->charges);
-    pay_writer_integer(w, "refunds", (apr_int64_t)done->purge->refunds);
-    pay_writer_integer(w, "events", (apr_int64_t)done->purge->events);
-    pay_writer_integer(w, "tokens", (apr_int64_t)done->purge->tokens);
-    pay_writer_integer(w, "answers", (apr_int64_t)done->purge->answers);
-    pay_writer_integer(w, "left", (apr_int64_t)done->purge->left);
-    pay_writer_object_close(w);
-}
-
-static const ctl_view_t done_view = {.titles = titles, .cells = done_cells, .json = done_json};
+static const ctl_view_t done_view = {.columns = columns};
 
 /* ---- a payer */
 
@@ -108,7 +91,7 @@ ctl_exit_t ctl_payer_erase(ctl_t *ctl)
                               (pay_mode_t)last, ctl->pool);
     list = ctl_list_open(ctl, &done_view, 0);
     for (; mode <= last && purged[mode].is_done; mode++) {
-        const done_t done = {(pay_mode_t)mode, &purged[mode]};
+        const done_t done = {(pay_mode_t)mode, purged[mode]};
 
         left += purged[mode].left;
         ctl_list_row(list, &done);
@@ -146,7 +129,7 @@ ctl_exit_t ctl_account_reset(ctl_t *ctl)
         return ctl_fail_service(
             problem, "cannot empty all of Test Mode: run the same command again", ctl->pool);
     }
-    done = (done_t){PAY_TEST, &purge};
+    done = (done_t){PAY_TEST, purge};
     ctl_row_print(ctl, &done_view, &done);
     if (purge.left > 0) {
         return ctl_fail(CTL_EXIT_REFUSED,

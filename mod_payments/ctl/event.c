@@ -9,65 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The webhook's body as it is sent; NULL: an e-mail. */
-static const char *body_of(const pay_event_t *event, apr_pool_t *p)
-{
-    pay_writer_t *w;
-
-    if (event->endpoint != PAY_ENDPOINT_WEBHOOK) {
-        return NULL;
-    }
-    w = pay_writer_make(1024, p);
-    pay_event_body_to_json(w, event);
-    return w->text;
-}
-
-static void event_details(ctl_table_t *table, const void *row)
-{
-    const pay_event_t *event = row;
-    apr_pool_t *p = ctl_table_pool(table);
-
-    ctl_detail(table, "id", pay_event_id(event, p));
-    ctl_detail(table, "event", ctl_event_title(event, p));
-    ctl_detail(table, "to", pay_endpoint_kind_name(event->endpoint));
-    ctl_detail(table, "charge", event->charge ? event->charge->reference : NULL);
-    ctl_detail(table, "refund", event->refund ? event->refund->refund_reference : NULL);
-    ctl_detail(table, "gives up", event->parked ? pay_event_id(event->parked, p) : NULL);
-    ctl_detail_number(table, "sequence", event->sequence);
-    ctl_detail(table, "standing", pay_event_standing(event));
-    ctl_detail_time(table, "created", event->created_at);
-    ctl_detail_number(table, "tries", event->failures);
-    ctl_detail_time(table, "first try", event->first_try_at);
-    ctl_detail_time(table, "next try", event->due_at);
-    ctl_detail_time(table, "parked", event->parked_at);
-    ctl_detail_time(table, "last try", event->answered_at);
-    ctl_detail(table, "last answer",
-               ctl_answer_text(event->answered_at, event->status, event->error, p));
-    ctl_detail(table, "its body", event->answer);
-    ctl_detail(table, "body sent", body_of(event, p));
-}
-
-/* What `event list` has, and the records. */
-static void event_json(pay_writer_t *w, const void *row)
-{
-    const pay_event_t *event = row;
-    const char *body = body_of(event, w->pool);
-
-    pay_event_to_json(w, NULL, event);
-    w->text[--w->len] = '\0'; /* opened again */
-    pay_writer_string(w, "reference", event->charge ? event->charge->reference : NULL);
-    pay_writer_string(w, "refundReference", event->refund ? event->refund->refund_reference : NULL);
-    if (body) {
-        pay_writer_raw(w, "body", body);
-    } else {
-        pay_writer_null(w, "body");
-    }
-    pay_writer_object_close(w);
-}
-
-static const ctl_view_t detail_view = {
-    .titles = ctl_detail_titles, .cells = event_details, .json = event_json};
-
 static ctl_exit_t event_absent(const pay_account_t *account, const pay_scope_t *scope)
 {
     return ctl_fail(CTL_EXIT_REFUSED,
@@ -116,7 +57,7 @@ ctl_exit_t ctl_event_show(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    ctl_row_print(ctl, &detail_view, event);
+    ctl_event_details(ctl, event);
     return CTL_OK;
 }
 
@@ -168,11 +109,9 @@ static ctl_exit_t change_all(ctl_t *ctl, change_t *change)
         return ctl_fail_status(rv, change->failure);
     }
     if (ctl->json) {
-        w = pay_writer_make(64, ctl->pool);
-        pay_writer_object_open(w, NULL);
+        w = ctl_object_open(ctl);
         pay_writer_integer(w, change->done, (apr_int64_t)change->count);
-        pay_writer_object_close(w);
-        ctl_json_print(w);
+        ctl_object_print(w);
     } else {
         printf("%" APR_UINT64_T_FMT " %s\n", change->count, change->done);
     }

@@ -6,10 +6,10 @@
 
 #include "ctl/output.h"
 
-/* "transaction successful" */
-const char *ctl_event_title(const pay_event_t *event, apr_pool_t *p);
-
 /* One row, as `event list` has it. */
 void ctl_event_print(const ctl_t *ctl, const pay_event_t *event);
+
+/* As `event show` has it. */
+void ctl_event_details(const ctl_t *ctl, const pay_event_t *event);
 
 #endif

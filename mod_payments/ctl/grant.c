@@ -7,25 +7,23 @@
 
 #include <string.h>
 
-static const char *const titles[] = {"ACCOUNT", "USER", "HOST", "ROLE", "GRANTED", NULL};
+#define AT(member) CTL_FIELD(pay_grant_t, member)
 
-static void grant_cells(ctl_table_t *table, const void *row)
-{
-    const pay_grant_t *grant = row;
-
-    ctl_table_cell(table, grant->account->name);
-    ctl_table_cell(table, grant->user);
-    ctl_table_cell(table, grant->host);
-    ctl_table_cell(table, pay_role_name(grant->role));
-    ctl_table_time(table, grant->created_at);
-}
+static const ctl_column_t columns[] = {
+    {CTL_TABLE, "account", NULL, CTL_TEXT, CTL_BEHIND(pay_grant_t, account, pay_account_t, name)},
+    {CTL_TABLE, "user", NULL, CTL_TEXT, AT(user)},
+    {CTL_TABLE, "host", NULL, CTL_TEXT, AT(host)},
+    {CTL_TABLE, "role", NULL, CTL_ENUM, AT(role), .word = pay_role_name},
+    {CTL_TABLE, "granted", NULL, CTL_TIME, AT(created_at)},
+    {0},
+};
 
 static void grant_json(pay_writer_t *w, const void *row)
 {
     pay_grant_to_json(w, NULL, row);
 }
 
-static const ctl_view_t grant_view = {.titles = titles, .cells = grant_cells, .json = grant_json};
+static const ctl_view_t grant_view = {.columns = columns, .json = grant_json};
 
 /* The user of the second argument, the host of --host. */
 static ctl_exit_t name_check(ctl_t *ctl)

@@ -7,15 +7,6 @@
 
 #include <string.h>
 
-static const char *const titles[] = {"KIND",     "REFERENCE", "ACCOUNT", "MODE", "AMOUNT",
-                                     "CURRENCY", "WHY",       "SINCE",   NULL};
-
-static const char *const csv_titles[] = {
-    "kind",          "reference", "account",           "mode",
-    "status",        "amount",    "currency",          "why",
-    "since",         "acquirer",  "acquirerReference", "transactionReference",
-    "paymentStatus", NULL};
-
 /* One row, of a charge or of a refund. */
 typedef struct held_t {
     const char *kind;
@@ -24,86 +15,35 @@ typedef struct held_t {
     const char *account;
     pay_mode_t mode;
     const char *status, *exact; /* of a refund the same word */
-    const pay_money_t *money;
+    pay_money_t money;          /* the currency is empty if history left the amount out */
     pay_held_t why;
     apr_time_t since; /* pending since, or of a late approval failed since */
     const char *acquirer;
     const char *acquirer_reference;
 } held_t;
 
-/* History may have left the amount out. */
-static int is_told(const pay_money_t *money)
-{
-    return money->currency[0] != '\0';
-}
+#define AT(member) CTL_FIELD(held_t, member)
+#define DATA (CTL_JSON | CTL_CSV)
+#define ALL (CTL_TABLE | DATA)
 
-static void held_cells(ctl_table_t *table, const void *row)
-{
-    const held_t *held = row;
+static const ctl_column_t columns[] = {
+    {ALL, "kind", "kind", CTL_TEXT, AT(kind)},
+    {ALL, "reference", "reference", CTL_TEXT, AT(reference)},
+    {ALL, "account", "account", CTL_TEXT, AT(account)},
+    {ALL, "mode", "mode", CTL_ENUM, AT(mode), .word = pay_mode_name},
+    {DATA, NULL, "status", CTL_TEXT, AT(status)},
+    {ALL, "amount", "amount", CTL_AMOUNT, AT(money)},
+    {ALL, "currency", "currency", CTL_NAME, AT(money.currency)},
+    {ALL, "why", "why", CTL_ENUM, AT(why), .word = pay_held_name},
+    {ALL, "since", "since", CTL_TIME, AT(since)},
+    {DATA, NULL, "acquirer", CTL_TEXT, AT(acquirer)},
+    {DATA, NULL, "acquirerReference", CTL_TEXT, AT(acquirer_reference)},
+    {DATA, NULL, "transactionReference", CTL_TEXT, AT(charge)},
+    {DATA, NULL, "paymentStatus", CTL_TEXT, AT(exact)},
+    {0},
+};
 
-    ctl_table_cell(table, held->kind);
-    ctl_table_cell(table, held->reference);
-    ctl_table_cell(table, held->account);
-    ctl_table_cell(table, pay_mode_name(held->mode));
-    ctl_table_amount(table, held->money->amount_minor, held->money->currency);
-    ctl_table_cell(table, held->money->currency);
-    ctl_table_cell(table, pay_held_name(held->why));
-    ctl_table_time(table, held->since);
-}
-
-static void held_json(pay_writer_t *w, const void *row)
-{
-    const held_t *held = row;
-    const pay_money_t *money = held->money;
-    char amount[PAY_MONEY_TEXT_MAX];
-
-    pay_writer_object_open(w, NULL);
-    pay_writer_string(w, "kind", held->kind);
-    pay_writer_string(w, "reference", held->reference);
-    pay_writer_string(w, "account", held->account);
-    pay_writer_string(w, "mode", pay_mode_name(held->mode));
-    pay_writer_string(w, "status", held->status);
-    pay_writer_string(
-        w, "amount",
-        is_told(money) ? pay_money_format(amount, money->amount_minor, money->currency) : NULL);
-    pay_writer_string(w, "currency", is_told(money) ? money->currency : NULL);
-    pay_writer_string(w, "why", pay_held_name(held->why));
-    pay_writer_time(w, "since", held->since);
-    pay_writer_string(w, "acquirer", held->acquirer);
-    pay_writer_string(w, "acquirerReference", held->acquirer_reference);
-    pay_writer_string(w, "transactionReference", held->charge);
-    pay_writer_string(w, "paymentStatus", held->exact);
-    pay_writer_object_close(w);
-}
-
-static void held_csv(pay_csv_t *csv, const void *row)
-{
-    const held_t *held = row;
-
-    pay_csv_text(csv, held->kind);
-    pay_csv_text(csv, held->reference);
-    pay_csv_text(csv, held->account);
-    pay_csv_text(csv, pay_mode_name(held->mode));
-    pay_csv_text(csv, held->status);
-    if (is_told(held->money)) {
-        pay_csv_amount(csv, held->money->amount_minor, held->money->currency);
-    } else {
-        pay_csv_text(csv, NULL);
-    }
-    pay_csv_text(csv, held->money->currency);
-    pay_csv_text(csv, pay_held_name(held->why));
-    pay_csv_time(csv, held->since);
-    pay_csv_text(csv, held->acquirer);
-    pay_csv_text(csv, held->acquirer_reference);
-    pay_csv_text(csv, held->charge);
-    pay_csv_text(csv, held->exact);
-}
-
-static const ctl_view_t held_view = {.titles = titles,
-                                     .cells = held_cells,
-                                     .json = held_json,
-                                     .csv_titles = csv_titles,
-                                     .csv = held_csv};
+static const ctl_view_t held_view = {.columns = columns};
 
 static held_t of_charge(const pay_charge_t *charge)
 {
@@ -113,7 +53,7 @@ static held_t of_charge(const pay_charge_t *charge)
                          .mode = charge->scope.mode,
                          .status = pay_charge_status_name(charge->state),
                          .exact = pay_charge_state_name(charge->state),
-                         .money = &charge->money,
+                         .money = charge->money,
                          .why = charge->held,
                          .since = charge->held == PAY_HELD_LATE ? charge->decided_at
                                                                 : charge->created_at,
@@ -131,7 +71,7 @@ static held_t of_refund(const pay_refund_t *refund)
                          .mode = refund->scope.mode,
                          .status = pay_refund_state_name(refund->state),
                          .exact = pay_refund_state_name(refund->state),
-                         .money = &refund->money,
+                         .money = refund->money,
                          .why = refund->held,
                          .since = refund->held == PAY_HELD_LATE ? refund->decided_at
                                                                 : refund->created_at,

@@ -14,28 +14,30 @@
 
 #define KEY_ID_MAX 64
 
-static const char *const titles[] = {"ID",      "ACCOUNT",   "MODE",    "KIND",
-                                     "CREATED", "LAST USED", "REVOKED", NULL};
-
-static void key_cells(ctl_table_t *table, const void *row)
+static void end_get(ctl_value_t *value, const void *row)
 {
-    const pay_api_key_t *key = row;
-
-    ctl_table_cell(table, key->id);
-    ctl_table_cell(table, key->account->name);
-    ctl_table_cell(table, pay_mode_name(key->scope.mode));
-    ctl_table_cell(table, pay_key_kind_name(key->kind));
-    ctl_table_time(table, key->created_at);
-    ctl_table_time(table, key->last_used_at);
-    ctl_table_time(table, pay_api_key_end(key));
+    value->number = pay_api_key_end(row);
 }
+
+#define AT(member) CTL_FIELD(pay_api_key_t, member)
+
+static const ctl_column_t columns[] = {
+    {CTL_TABLE, "id", NULL, CTL_TEXT, AT(id)},
+    {CTL_TABLE, "account", NULL, CTL_TEXT, CTL_BEHIND(pay_api_key_t, account, pay_account_t, name)},
+    {CTL_TABLE, "mode", NULL, CTL_ENUM, AT(scope.mode), .word = pay_mode_name},
+    {CTL_TABLE, "kind", NULL, CTL_ENUM, AT(kind), .word = pay_key_kind_name},
+    {CTL_TABLE, "created", NULL, CTL_TIME, AT(created_at)},
+    {CTL_TABLE, "last used", NULL, CTL_TIME, AT(last_used_at)},
+    {CTL_TABLE, "revoked", NULL, CTL_TIME, .get = end_get},
+    {0},
+};
 
 static void key_json(pay_writer_t *w, const void *row)
 {
     pay_api_key_to_json(w, NULL, row);
 }
 
-static const ctl_view_t key_view = {.titles = titles, .cells = key_cells, .json = key_json};
+static const ctl_view_t key_view = {.columns = columns, .json = key_json};
 
 /*
  * The only place where a key is ever shown. Its text stands alone on standard output, so that a

@@ -14,113 +14,96 @@
 #define PAGE_PATH "/payment/page/"
 #define FIRST_TIME "0000-01-01T00:00:00Z"
 
-static const char *const titles[] = {"REFERENCE", "STATE",   "AMOUNT",  "CURRENCY",
-                                     "PAID",      "EXPIRES", "CREATED", NULL};
-
-/* The members of JSON, in their order. */
-static const char *const csv_titles[] = {
-    "reference",  "title",     "description", "amount", "currency", "reusable", "expiresAt",
-    "disabledAt", "createdAt", "paid",        "url",    "state",    NULL};
-
 typedef struct row_t {
-    const pay_link_t *link;
+    pay_link_t link;
     const char *site; /* in front of the page's path */
     apr_time_t now;
-    apr_pool_t *pool; /* for what is made of it */
 } row_t;
 
-static const char *url_of(const row_t *row)
+static const char *url_of(const row_t *row, apr_pool_t *p)
 {
-    return apr_pstrcat(row->pool, row->site, PAGE_PATH, row->link->page_id, NULL);
+    return apr_pstrcat(p, row->site, PAGE_PATH, row->link.page_id, NULL);
 }
 
-static const char *state_of(const row_t *row)
+static void url_get(ctl_value_t *value, const void *row)
 {
-    return pay_link_state_name(pay_link_state(row->link, row->now));
+    value->text = url_of(row, value->pool);
+}
+
+static void state_get(ctl_value_t *value, const void *row)
+{
+    const row_t *shown = row;
+
+    value->text = pay_link_state_name(pay_link_state(&shown->link, shown->now));
 }
 
 /* That of an open link is the payer's to say. */
-static void amount_cell(ctl_table_t *table, const pay_link_t *link)
+static void amount_get(ctl_value_t *value, const void *row)
 {
-    if (link->money.amount_minor > 0) {
-        ctl_table_amount(table, link->money.amount_minor, link->money.currency);
-    } else {
-        ctl_table_cell(table, "open");
+    const pay_money_t *money = &((const row_t *)row)->link.money;
+
+    value->number = money->amount_minor;
+    value->currency = money->amount_minor > 0 ? money->currency : NULL;
+}
+
+static void amount_text_get(ctl_value_t *value, const void *row)
+{
+    const pay_money_t *money = &((const row_t *)row)->link.money;
+    char text[PAY_MONEY_TEXT_MAX] = "open";
+
+    if (money->amount_minor > 0) {
+        pay_money_format(text, money->amount_minor, money->currency);
     }
+    value->text = apr_pstrdup(value->pool, text);
 }
 
-static void link_cells(ctl_table_t *table, const void *baton)
+static void payers_get(ctl_value_t *value, const void *row)
 {
-    const row_t *row = baton;
-    const pay_link_t *link = row->link;
-
-    ctl_table_cell(table, link->reference);
-    ctl_table_cell(table, state_of(row));
-    amount_cell(table, link);
-    ctl_table_cell(table, link->money.currency);
-    ctl_table_number(table, link->paid);
-    ctl_table_time(table, link->expires_at);
-    ctl_table_time(table, link->created_at);
+    value->text = ((const row_t *)row)->link.once ? "one payer, once" : "any number of payers";
 }
 
-static void link_json(pay_writer_t *w, const void *baton)
+static void reusable_get(ctl_value_t *value, const void *row)
 {
-    const row_t *row = baton;
-
-    pay_link_to_json(w, NULL, row->link, url_of(row), row->now);
+    value->number = !((const row_t *)row)->link.once;
 }
 
-static void link_csv(pay_csv_t *csv, const void *baton)
+#define AT(member) CTL_FIELD(row_t, link.member)
+
+/* CSV has the members of JSON, in their order. */
+static const ctl_column_t columns[] = {
+    {CTL_BOTH | CTL_CSV, "reference", "reference", CTL_TEXT, AT(reference)},
+    {CTL_CSV, NULL, "title", CTL_TEXT, AT(title)},
+    {CTL_CSV, NULL, "description", CTL_TEXT, AT(description)},
+    {CTL_BOTH, "state", NULL, CTL_TEXT, .get = state_get},
+    {CTL_DETAILS, "page", NULL, CTL_TEXT, .get = url_get},
+    {CTL_BOTH, "amount", NULL, CTL_TEXT, .get = amount_text_get},
+    {CTL_CSV, NULL, "amount", CTL_AMOUNT, .get = amount_get},
+    {CTL_BOTH | CTL_CSV, "currency", "currency", CTL_TEXT, AT(money.currency)},
+    {CTL_DETAILS, "title", NULL, CTL_TEXT, AT(title)},
+    {CTL_DETAILS, "description", NULL, CTL_TEXT, AT(description)},
+    {CTL_DETAILS, "paid by", NULL, CTL_TEXT, .get = payers_get},
+    {CTL_BOTH, "paid", NULL, CTL_NUMBER, AT(paid)},
+    {CTL_DETAILS, "payers return to", NULL, CTL_TEXT, AT(redirect_url)},
+    {CTL_CSV, NULL, "reusable", CTL_BOOL, .get = reusable_get},
+    {CTL_BOTH | CTL_CSV, "expires", "expiresAt", CTL_TIME, AT(expires_at)},
+    {CTL_DETAILS | CTL_CSV, "disabled", "disabledAt", CTL_TIME, AT(disabled_at)},
+    {CTL_BOTH | CTL_CSV, "created", "createdAt", CTL_TIME, AT(created_at)},
+    {CTL_CSV, NULL, "paid", CTL_NUMBER, AT(paid)},
+    {CTL_CSV, NULL, "url", CTL_TEXT, .get = url_get},
+    {CTL_CSV, NULL, "state", CTL_TEXT, .get = state_get},
+    {0},
+};
+
+static void link_json(pay_writer_t *w, const void *row)
 {
-    const row_t *row = baton;
-    const pay_link_t *link = row->link;
+    const row_t *shown = row;
 
-    pay_csv_text(csv, link->reference);
-    pay_csv_text(csv, link->title);
-    pay_csv_text(csv, link->description);
-    if (link->money.amount_minor > 0) {
-        pay_csv_amount(csv, link->money.amount_minor, link->money.currency);
-    } else {
-        pay_csv_text(csv, "");
-    }
-    pay_csv_text(csv, link->money.currency);
-    pay_csv_text(csv, link->once ? "false" : "true");
-    pay_csv_time(csv, link->expires_at);
-    pay_csv_time(csv, link->disabled_at);
-    pay_csv_time(csv, link->created_at);
-    pay_csv_number(csv, link->paid);
-    pay_csv_text(csv, url_of(row));
-    pay_csv_text(csv, state_of(row));
+    pay_link_to_json(w, NULL, &shown->link, url_of(shown, w->pool), shown->now);
 }
 
-static void link_details(ctl_table_t *table, const void *baton)
-{
-    const row_t *row = baton;
-    const pay_link_t *link = row->link;
+static const ctl_view_t link_view = {.columns = columns, .json = link_json};
 
-    ctl_detail(table, "reference", link->reference);
-    ctl_detail(table, "state", state_of(row));
-    ctl_detail(table, "page", url_of(row));
-    ctl_table_cell(table, "amount");
-    amount_cell(table, link);
-    ctl_detail(table, "currency", link->money.currency);
-    ctl_detail(table, "title", link->title);
-    ctl_detail(table, "description", link->description);
-    ctl_detail(table, "paid by", link->once ? "one payer, once" : "any number of payers");
-    ctl_detail_number(table, "paid", link->paid);
-    ctl_detail(table, "payers return to", link->redirect_url);
-    ctl_detail_time(table, "expires", link->expires_at);
-    ctl_detail_time(table, "disabled", link->disabled_at);
-    ctl_detail_time(table, "created", link->created_at);
-}
-
-static const ctl_view_t link_view = {.titles = titles,
-                                     .cells = link_cells,
-                                     .json = link_json,
-                                     .csv_titles = csv_titles,
-                                     .csv = link_csv};
-static const ctl_view_t link_detail_view = {
-    .titles = ctl_detail_titles, .cells = link_details, .json = link_json};
+static const ctl_view_t link_detail_view = {.columns = columns, .is_details = 1, .json = link_json};
 
 /* The scheme and host, and PaymentsBasePath, without the slash behind it. */
 static ctl_exit_t site_read(const char **out, const ctl_t *ctl)
@@ -149,7 +132,7 @@ static ctl_exit_t site_read(const char **out, const ctl_t *ctl)
 
 static void link_print(const ctl_t *ctl, const pay_link_t *link, const char *site)
 {
-    const row_t row = {link, site, pay_time_now(), ctl->pool};
+    const row_t row = {*link, site, pay_time_now()};
 
     ctl_row_print(ctl, &link_detail_view, &row);
 }
@@ -279,7 +262,9 @@ static apr_status_t links_list(apr_array_header_t **rows, void *baton, const voi
 static apr_status_t link_row(void *baton, const void *link, apr_pool_t *p)
 {
     const listing_t *listing = baton;
-    const row_t row = {link, listing->site, pay_time_now(), p};
+    const row_t row = {*(const pay_link_t *)link, listing->site, pay_time_now()};
+
+    (void)p;
 
     ctl_list_row(listing->list, &row);
     return APR_SUCCESS;

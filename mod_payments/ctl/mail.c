@@ -42,48 +42,58 @@ static const char *merchant_of(const mail_t *mail)
     return mail_is_on(mail, 0) ? mail->endpoint[0][0]->address : NULL;
 }
 
-static const char *text_of(const char *text)
+static void merchant_get(ctl_value_t *value, const void *row)
 {
-    return text && *text ? text : NULL;
+    value->text = merchant_of(row);
 }
 
-static void mail_details(ctl_table_t *table, const void *row)
+static void receipts_get(ctl_value_t *value, const void *row)
+{
+    value->number = mail_is_on(row, 1);
+    value->text = value->number ? "on" : "off";
+}
+
+static void recipients_get(ctl_value_t *value, const void *row)
+{
+    value->text = recipients_of(row);
+}
+
+#define SHOWN (CTL_DETAILS | CTL_JSON)
+
+static const ctl_column_t columns[] = {
+    {SHOWN, "account", "account", CTL_TEXT, CTL_FIELD(mail_t, account)},
+    {SHOWN, "merchant address", "merchantAddress", CTL_TEXT, .get = merchant_get},
+    {CTL_DETAILS, "receipts", NULL, CTL_TEXT, .get = receipts_get},
+    {CTL_JSON, NULL, "receipts", CTL_BOOL, .get = receipts_get},
+    {SHOWN, "test recipients", "testRecipients", CTL_WORDS, .get = recipients_get},
+    {SHOWN, "mail relay", "relay", CTL_NAME,
+     CTL_BEHIND(mail_t, delivery, pay_delivery_t, mail_relay)},
+    {SHOWN, "sender", "sender", CTL_NAME, CTL_BEHIND(mail_t, delivery, pay_delivery_t, mail_from)},
+    {0},
+};
+
+static void mail_lines(ctl_table_t *table, const void *row)
 {
     const mail_t *mail = row;
-    const pay_delivery_t *delivery = mail->delivery;
     apr_pool_t *p = ctl_table_pool(table);
     int i, j;
 
-    ctl_detail(table, "account", mail->account);
-    ctl_detail(table, "merchant address", merchant_of(mail));
-    ctl_detail(table, "receipts", mail_is_on(mail, 1) ? "on" : "off");
-    ctl_detail(table, "test recipients", text_of(recipients_of(mail)));
-    ctl_detail(table, "mail relay", delivery ? delivery->mail_relay : NULL);
-    ctl_detail(table, "sender", delivery ? delivery->mail_from : NULL);
     for (i = 0; i < MAILS; i++) {
         for (j = 0; j < MODES; j++) {
             if (mail->endpoint[i][j]) {
-                ctl_detail(table,
-                           apr_psprintf(p, "%s, %s mode", mails[i].title, pay_mode_name(modes[j])),
-                           ctl_endpoint_line(mail->endpoint[i][j], p));
+                ctl_line(table,
+                         apr_psprintf(p, "%s, %s mode", mails[i].title, pay_mode_name(modes[j])),
+                         ctl_endpoint_line(mail->endpoint[i][j], p));
             }
         }
     }
 }
 
-static void mail_json(pay_writer_t *w, const void *row)
+static void mail_members(pay_writer_t *w, const void *row)
 {
     const mail_t *mail = row;
-    const pay_delivery_t *delivery = mail->delivery;
     int i, j;
 
-    pay_writer_object_open(w, NULL);
-    pay_writer_string(w, "account", mail->account);
-    pay_writer_string(w, "merchantAddress", merchant_of(mail));
-    pay_writer_bool(w, "receipts", mail_is_on(mail, 1));
-    pay_writer_words(w, "testRecipients", recipients_of(mail));
-    pay_writer_string(w, "relay", delivery ? text_of(delivery->mail_relay) : NULL);
-    pay_writer_string(w, "sender", delivery ? text_of(delivery->mail_from) : NULL);
     pay_writer_array_open(w, "deliveries");
     for (i = 0; i < MAILS; i++) {
         for (j = 0; j < MODES; j++) {
@@ -92,17 +102,16 @@ static void mail_json(pay_writer_t *w, const void *row)
                 pay_writer_string(w, "kind", pay_endpoint_kind_name(mails[i].kind));
                 pay_writer_string(w, "mode", pay_mode_name(modes[j]));
                 pay_writer_bool(w, "enabled", mail->endpoint[i][j]->enabled);
-                ctl_endpoint_members(w, mail->endpoint[i][j]);
+                ctl_members(w, ctl_endpoint_columns, CTL_JSON, mail->endpoint[i][j]);
                 pay_writer_object_close(w);
             }
         }
     }
     pay_writer_array_close(w);
-    pay_writer_object_close(w);
 }
 
 static const ctl_view_t mail_view = {
-    .titles = ctl_detail_titles, .cells = mail_details, .json = mail_json};
+    .columns = columns, .is_details = 1, .more = mail_lines, .more_members = mail_members};
 
 static ctl_exit_t mail_print(ctl_t *ctl, const pay_account_t *account)
 {

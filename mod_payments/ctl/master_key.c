@@ -85,12 +85,10 @@ static void rotation_print(const rotation_t *rotation)
                  "them wait.");
         return;
     }
-    w = pay_writer_make(128, ctl->pool);
-    pay_writer_object_open(w, NULL);
+    w = ctl_object_open(ctl);
     pay_writer_string(w, "masterKey", ctl->keyring_path);
     pay_writer_integer(w, "resealed", (apr_int64_t)rotation->done.resealed);
-    pay_writer_object_close(w);
-    ctl_json_print(w);
+    ctl_object_print(w);
 }
 
 ctl_exit_t ctl_store_rotate_master_key(ctl_t *ctl)

@@ -4,17 +4,17 @@
 #include "base/text/money.h"
 #include "base/text/time.h"
 
+#include <apr_lib.h>
 #include <apr_strings.h>
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #define COLUMN_GAP 2
-#define NUMBER_TEXT_SIZE 24
 #define ROW_SIZE_HINT 1024
 
 struct ctl_table_t {
-    const char *const *titles;
+    const char *heads[CTL_COLUMNS_MAX];
     int columns;
     int width[CTL_COLUMNS_MAX];
     const char *cells[CTL_TABLE_ROWS_MAX][CTL_COLUMNS_MAX];
@@ -72,18 +72,20 @@ static const char *text_tame(const char *text, apr_pool_t *p)
     return out;
 }
 
-static ctl_table_t *table_make(const char *const *titles, apr_pool_t *p)
+static ctl_table_t *table_make(apr_pool_t *p)
 {
     ctl_table_t *table = apr_pcalloc(p, sizeof(*table));
 
-    table->titles = titles;
-    while (titles[table->columns]) {
-        assert(table->columns < CTL_COLUMNS_MAX);
-        table->width[table->columns] = text_width(titles[table->columns]);
-        table->columns++;
-    }
     apr_pool_create(&table->rows_pool, p);
     return table;
+}
+
+static void head_add(ctl_table_t *table, const char *head)
+{
+    assert(table->columns < CTL_COLUMNS_MAX);
+    table->heads[table->columns] = head;
+    table->width[table->columns] = text_width(head);
+    table->columns++;
 }
 
 static void line_print(const ctl_table_t *table, const char *const *cells)
@@ -106,7 +108,7 @@ static void rows_print(ctl_table_t *table)
     int row;
 
     if (!table->started) {
-        line_print(table, table->titles);
+        line_print(table, table->heads);
         table->started = 1;
     }
     for (row = 0; row < table->cells_count / table->columns; row++) {
@@ -116,15 +118,21 @@ static void rows_print(ctl_table_t *table)
     apr_pool_clear(table->rows_pool);
 }
 
-void ctl_table_cell(ctl_table_t *table, const char *text)
+/* Before the cells of a row and what they are made of. */
+static void row_begin(ctl_table_t *table)
 {
-    int row, column, width;
-
     if (table->cells_count == CTL_TABLE_ROWS_MAX * table->columns) {
         rows_print(table);
     }
-    row = table->cells_count / table->columns;
-    column = table->cells_count % table->columns;
+}
+
+/* One cell more. Copied; control characters become "?". */
+static void cell_add(ctl_table_t *table, const char *text)
+{
+    int row = table->cells_count / table->columns;
+    int column = table->cells_count % table->columns;
+    int width;
+
     text = text && *text ? text_tame(text, table->rows_pool) : "-";
     width = text_width(text);
     if (width > table->width[column]) {
@@ -134,51 +142,9 @@ void ctl_table_cell(ctl_table_t *table, const char *text)
     table->cells_count++;
 }
 
-void ctl_table_number(ctl_table_t *table, apr_uint64_t number)
-{
-    char text[NUMBER_TEXT_SIZE];
-
-    apr_snprintf(text, sizeof(text), "%" APR_UINT64_T_FMT, number);
-    ctl_table_cell(table, text);
-}
-
-void ctl_table_time(ctl_table_t *table, apr_time_t when)
-{
-    char text[PAY_TIME_TEXT_LEN + 1];
-
-    ctl_table_cell(table, when ? pay_time_format(text, when) : NULL);
-}
-
-void ctl_table_amount(ctl_table_t *table, apr_int64_t amount_minor, const char *currency)
-{
-    char text[PAY_MONEY_TEXT_MAX];
-
-    ctl_table_cell(table, *currency ? pay_money_format(text, amount_minor, currency) : NULL);
-}
-
 apr_pool_t *ctl_table_pool(const ctl_table_t *table)
 {
     return table->rows_pool;
-}
-
-const char *const ctl_detail_titles[] = {"FIELD", "VALUE", NULL};
-
-void ctl_detail(ctl_table_t *table, const char *name, const char *value)
-{
-    ctl_table_cell(table, name);
-    ctl_table_cell(table, value);
-}
-
-void ctl_detail_number(ctl_table_t *table, const char *name, apr_uint64_t value)
-{
-    ctl_table_cell(table, name);
-    ctl_table_number(table, value);
-}
-
-void ctl_detail_time(ctl_table_t *table, const char *name, apr_time_t when)
-{
-    ctl_table_cell(table, name);
-    ctl_table_time(table, when);
 }
 
 static void table_end(ctl_table_t *table)
@@ -187,10 +153,278 @@ static void table_end(ctl_table_t *table)
     rows_print(table);
 }
 
-void ctl_json_print(const pay_writer_t *w)
+/* ---- values */
+
+static void value_read(ctl_value_t *value, const ctl_column_t *column, const void *row,
+                       apr_pool_t *p)
+{
+    const pay_money_t *money;
+    const void *at;
+
+    memset(value, 0, sizeof(*value));
+    value->pool = p;
+    if (column->get) {
+        column->get(value, row);
+        return;
+    }
+    if (column->hop) {
+        row = *(const void *const *)((const char *)row + column->hop - sizeof(void *));
+    }
+    if (!row) {
+        return;
+    }
+    at = (const char *)row + column->offset;
+    switch (column->kind) {
+    case CTL_NUMBER:
+    case CTL_BOOL:
+    case CTL_TIME:
+        value->number = column->size == sizeof(apr_uint32_t)
+                            ? (apr_int64_t) * (const apr_uint32_t *)at
+                            : *(const apr_int64_t *)at;
+        break;
+    case CTL_AMOUNT:
+        money = at;
+        value->number = money->amount_minor;
+        value->currency = money->currency;
+        break;
+    case CTL_ENUM:
+        value->text = column->word(*(const unsigned int *)at);
+        break;
+    default:
+        value->text = column->is_array ? at : *(const char *const *)at;
+    }
+}
+
+/* For people, and an amount for JSON; NULL: absent. */
+static const char *value_text(const ctl_value_t *value, ctl_kind_t kind)
+{
+    char text[PAY_TIME_TEXT_LEN + PAY_MONEY_TEXT_MAX];
+
+    switch (kind) {
+    case CTL_NUMBER:
+        return apr_psprintf(value->pool, "%" APR_UINT64_T_FMT, (apr_uint64_t)value->number);
+    case CTL_BOOL:
+        return value->number ? "yes" : "no";
+    case CTL_TIME:
+        return value->number ? apr_pstrdup(value->pool, pay_time_format(text, value->number))
+                             : NULL;
+    case CTL_AMOUNT:
+        if (!value->currency || !*value->currency) {
+            return NULL;
+        }
+        pay_money_format(text, value->number, value->currency);
+        return apr_pstrdup(value->pool, text);
+    default:
+        return value->text;
+    }
+}
+
+static void value_json(pay_writer_t *w, const char *name, const ctl_value_t *value, ctl_kind_t kind)
+{
+    switch (kind) {
+    case CTL_NUMBER:
+        pay_writer_integer(w, name, value->number);
+        break;
+    case CTL_BOOL:
+        pay_writer_bool(w, name, value->number != 0);
+        break;
+    case CTL_TIME:
+        pay_writer_time(w, name, value->number);
+        break;
+    case CTL_NAME:
+        pay_writer_string(w, name, value->text && *value->text ? value->text : NULL);
+        break;
+    case CTL_WORDS:
+        pay_writer_words(w, name, value->text);
+        break;
+    case CTL_RAW:
+        pay_writer_raw(w, name, value->text ? value->text : "null");
+        break;
+    default:
+        pay_writer_string(w, name, value_text(value, kind));
+    }
+}
+
+/* Only texts can be mistaken for formulas. */
+static void value_csv(pay_csv_t *csv, const ctl_value_t *value, ctl_kind_t kind)
+{
+    const char *text = value_text(value, kind);
+
+    if (kind == CTL_BOOL) {
+        text = value->number ? "true" : "false";
+    }
+    if (text
+        && (kind == CTL_NUMBER || kind == CTL_TIME || kind == CTL_AMOUNT || kind == CTL_DECIMAL)) {
+        pay_csv_decimal(csv, text);
+    } else {
+        pay_csv_text(csv, text);
+    }
+}
+
+/* ---- rows */
+
+static const char *head_text(const char *title, apr_pool_t *p)
+{
+    char *head = apr_pstrdup(p, title);
+    char *c;
+
+    for (c = head; *c; c++) {
+        *c = (char)apr_toupper(*c);
+    }
+    return head;
+}
+
+static ctl_table_t *view_table(const ctl_view_t *view, apr_pool_t *p)
+{
+    ctl_table_t *table = table_make(p);
+    const ctl_column_t *column;
+
+    if (view->is_details) {
+        head_add(table, view->heads ? view->heads[0] : "FIELD");
+        head_add(table, view->heads ? view->heads[1] : "VALUE");
+        return table;
+    }
+    for (column = view->columns; column->where; column++) {
+        if (column->where & CTL_TABLE) {
+            head_add(table, head_text(column->title, p));
+        }
+    }
+    return table;
+}
+
+static void row_cells(ctl_table_t *table, const ctl_column_t *column, const void *row)
+{
+    ctl_value_t value;
+
+    row_begin(table);
+    for (; column->where; column++) {
+        if (column->where & CTL_TABLE) {
+            value_read(&value, column, row, table->rows_pool);
+            cell_add(table, value_text(&value, column->kind));
+        }
+    }
+}
+
+void ctl_line(ctl_table_t *table, const char *title, const char *value)
+{
+    row_begin(table);
+    cell_add(table, title);
+    cell_add(table, value);
+}
+
+static void row_lines(ctl_table_t *table, const ctl_column_t *column, const void *row)
+{
+    ctl_value_t value;
+
+    for (; column->where; column++) {
+        if (column->where & CTL_DETAILS && column->kind == CTL_GROUP) {
+            row_lines(table, column->group, (const char *)row + column->offset);
+        } else if (column->where & CTL_DETAILS) {
+            row_begin(table);
+            value_read(&value, column, row, table->rows_pool);
+            ctl_line(table, column->title, value_text(&value, column->kind));
+        }
+    }
+}
+
+/* With a name it is an object of its own. */
+static void group_members(pay_writer_t *w, const ctl_column_t *column, unsigned int where,
+                          const void *row)
+{
+    if (column->name) {
+        pay_writer_object_open(w, column->name);
+    }
+    ctl_members(w, column->group, where, (const char *)row + column->offset);
+    if (column->name) {
+        pay_writer_object_close(w);
+    }
+}
+
+void ctl_members(pay_writer_t *w, const ctl_column_t *column, unsigned int where, const void *row)
+{
+    ctl_value_t value;
+
+    for (; column->where; column++) {
+        if (column->where & where && column->kind == CTL_GROUP) {
+            group_members(w, column, where, row);
+        } else if (column->where & where) {
+            value_read(&value, column, row, w->pool);
+            value_json(w, column->name, &value, column->kind);
+        }
+    }
+}
+
+static void row_json(pay_writer_t *w, const ctl_view_t *view, const void *row)
+{
+    if (view->json) {
+        view->json(w, row);
+        return;
+    }
+    pay_writer_object_open(w, NULL);
+    if (view->members) {
+        view->members(w, row);
+    }
+    ctl_members(w, view->columns, view->is_details ? CTL_JSON | CTL_MORE : CTL_JSON, row);
+    if (view->more_members) {
+        view->more_members(w, row);
+    }
+    pay_writer_object_close(w);
+}
+
+static void row_csv(pay_csv_t *csv, const ctl_view_t *view, const void *row, apr_pool_t *p)
+{
+    const ctl_column_t *column;
+    ctl_value_t value;
+
+    if (view->csv) {
+        view->csv(csv, row);
+        return;
+    }
+    for (column = view->columns; column->where; column++) {
+        if (column->where & CTL_CSV) {
+            value_read(&value, column, row, p);
+            value_csv(csv, &value, column->kind);
+        }
+    }
+}
+
+/* NULL-ended. */
+static const char *const *csv_titles(const ctl_view_t *view, apr_pool_t *p)
+{
+    apr_array_header_t *titles = apr_array_make(p, CTL_COLUMNS_MAX, sizeof(const char *));
+    const ctl_column_t *column;
+
+    if (view->csv) {
+        return view->csv_titles;
+    }
+    for (column = view->columns; column->where; column++) {
+        if (column->where & CTL_CSV) {
+            APR_ARRAY_PUSH(titles, const char *) = column->name;
+        }
+    }
+    assert(titles->nelts > 0);
+    APR_ARRAY_PUSH(titles, const char *) = NULL;
+    return (const char *const *)titles->elts;
+}
+
+static void json_print(const pay_writer_t *w)
 {
     fwrite(w->text, 1, w->len, stdout);
     putchar('\n');
+}
+
+pay_writer_t *ctl_object_open(const ctl_t *ctl)
+{
+    pay_writer_t *w = pay_writer_make(ROW_SIZE_HINT, ctl->pool);
+
+    pay_writer_object_open(w, NULL);
+    return w;
+}
+
+void ctl_object_print(pay_writer_t *w)
+{
+    pay_writer_object_close(w);
+    json_print(w);
 }
 
 void ctl_row_print(const ctl_t *ctl, const ctl_view_t *view, const void *row)
@@ -200,14 +434,23 @@ void ctl_row_print(const ctl_t *ctl, const ctl_view_t *view, const void *row)
 
     if (ctl->json) {
         w = pay_writer_make(ROW_SIZE_HINT, ctl->pool);
-        view->json(w, row);
-        ctl_json_print(w);
+        row_json(w, view, row);
+        json_print(w);
         return;
     }
-    table = table_make(view->titles, ctl->pool);
-    view->cells(table, row);
+    table = view_table(view, ctl->pool);
+    if (view->is_details) {
+        row_lines(table, view->columns, row);
+    } else {
+        row_cells(table, view->columns, row);
+    }
+    if (view->more) {
+        view->more(table, row);
+    }
     table_end(table);
 }
+
+/* ---- lists */
 
 static void csv_print(void *baton, const char *text, apr_size_t len)
 {
@@ -223,12 +466,11 @@ ctl_list_t *ctl_list_open(const ctl_t *ctl, const ctl_view_t *view, apr_uint64_t
     list->limit = limit;
     apr_pool_create(&list->row_pool, ctl->pool);
     if (ctl->csv) {
-        assert(view->csv);
-        pay_csv_open(&list->csv, csv_print, NULL, view->csv_titles);
+        pay_csv_open(&list->csv, csv_print, NULL, csv_titles(view, ctl->pool));
     } else if (ctl->json) {
         putchar('[');
     } else {
-        list->table = table_make(view->titles, ctl->pool);
+        list->table = view_table(view, ctl->pool);
     }
     return list;
 }
@@ -246,12 +488,13 @@ void ctl_list_row(ctl_list_t *list, const void *row)
         return;
     }
     if (list->table) {
-        list->view->cells(list->table, row);
+        row_cells(list->table, list->view->columns, row);
     } else if (list->csv.columns) {
-        list->view->csv(&list->csv, row);
+        row_csv(&list->csv, list->view, row, list->row_pool);
+        apr_pool_clear(list->row_pool);
     } else {
         w = pay_writer_make(ROW_SIZE_HINT, list->row_pool);
-        list->view->json(w, row);
+        row_json(w, list->view, row);
         fputs(list->count ? ",\n" : "\n", stdout);
         fwrite(w->text, 1, w->len, stdout);
         apr_pool_clear(list->row_pool);

@@ -9,38 +9,98 @@
 #include "base/text/writer.h"
 #include "ctl/ctl.h"
 
-#define CTL_COLUMNS_MAX 9
-#define CTL_TABLE_ROWS_MAX 1000 /* rows that are measured together */
+#include <stddef.h>
 
 typedef struct ctl_table_t ctl_table_t;
 typedef struct ctl_list_t ctl_list_t;
 
-extern const char *const ctl_detail_titles[]; /* FIELD, VALUE */
+#define CTL_COLUMNS_MAX 9       /* of a table */
+#define CTL_TABLE_ROWS_MAX 1000 /* rows that are measured together */
 
-/* How rows of one sort are shown. */
+/*
+ * Where a column is shown. Those of a table and of details stand in the order of the columns, and
+ * so do those of JSON and of CSV: a value whose place differs between them has two columns.
+ */
+#define CTL_TABLE 1U   /* of a list: a column; heads are in upper case */
+#define CTL_DETAILS 2U /* of one row: a line FIELD, VALUE */
+#define CTL_JSON 4U
+#define CTL_CSV 8U
+#define CTL_MORE 16U /* in JSON where it is one row's details */
+#define CTL_BOTH (CTL_TABLE | CTL_DETAILS)
+#define CTL_ONE (CTL_DETAILS | CTL_MORE)
+
+typedef enum ctl_kind_t {
+    CTL_TEXT,    /* NULL: null in JSON. For people NULL and empty texts are "-" */
+    CTL_NAME,    /* a text whose absence is "" as well: null in JSON */
+    CTL_ENUM,    /* an enum, shown by `word` */
+    CTL_NUMBER,  /* an unsigned integer, or one that is not negative */
+    CTL_BOOL,    /* an int: "yes" and "no" for people, "true" and "false" in CSV */
+    CTL_TIME,    /* an apr_time_t; 0 is absent: "-", null, empty */
+    CTL_AMOUNT,  /* a pay_money_t, a text in JSON; absent if the currency is empty */
+    CTL_DECIMAL, /* a text that is a number with decimals */
+    CTL_WORDS,   /* a text of words with blanks between them: in JSON an array of them */
+    CTL_RAW,     /* a text that is JSON; NULL: null */
+    CTL_GROUP    /* the columns `group` of a structure in the row; a name makes them an object */
+} ctl_kind_t;
+
+/* What a column's function returns; all is 0 when it is called. */
+typedef struct ctl_value_t {
+    const char *text;     /* of the kinds that are texts */
+    apr_int64_t number;   /* of the others; CTL_AMOUNT: in minor units */
+    const char *currency; /* of CTL_AMOUNT; NULL or "": the amount is absent */
+    apr_pool_t *pool;     /* for what the value is made of; cleared once it is printed */
+} ctl_value_t;
+
+typedef struct ctl_column_t {
+    unsigned int where; /* 0 ends the columns */
+    const char *title;  /* for people, in lower case; NULL: it is not shown to them */
+    const char *name;   /* for programs; NULL: it is not told them */
+    ctl_kind_t kind;
+    /* Where the value is in the row (CTL_FIELD), or who makes it. */
+    apr_size_t hop; /* not 0: the row's pointer before it leads there; NULL is absent */
+    apr_size_t offset;
+    apr_size_t size;
+    int is_array; /* 1: a text is in the row itself, 0: the row points to it */
+    void (*get)(ctl_value_t *value, const void *row); /* NULL: the value is at `offset` */
+    const char *(*word)(unsigned int value);          /* of CTL_ENUM; NULL: absent */
+    const struct ctl_column_t *group;
+} ctl_column_t;
+
+/* The place of a member, whose type must be that of the column's kind. */
+#define CTL_FIELD(type, member)                                                                    \
+    .offset = offsetof(type, member), .size = sizeof(((type *)NULL)->member),                      \
+    .is_array = _Generic(&((type *)NULL)->member, const char ** : 0, char ** : 0, default : 1)
+
+/* The same behind a pointer of the row: pointer->member. */
+#define CTL_BEHIND(type, pointer, target, member)                                                  \
+    CTL_FIELD(target, member), .hop = offsetof(type, pointer) + sizeof(void *)
+
+/*
+ * How rows of one sort are shown: by their columns. What the API or the dashboard prints as well is
+ * printed by the functions that they use, which take the place of columns.
+ */
 typedef struct ctl_view_t {
-    const char *const *titles; /* of the columns, NULL-ended, at most CTL_COLUMNS_MAX */
-    void (*cells)(ctl_table_t *table, const void *row); /* one cell a title, in their order */
-    void (*json)(pay_writer_t *w, const void *row);     /* one value */
-    const char *const *csv_titles; /* NULL-ended, any number; NULL where there is no --format */
-    void (*csv)(pay_csv_t *csv, const void *row); /* one cell a title */
+    const ctl_column_t *columns;
+    int is_details;           /* 1: one row, its columns below each other */
+    const char *const *heads; /* of details; NULL: FIELD, VALUE */
+    void (*members)(pay_writer_t *w, const void *row); /* in JSON before the columns; NULL: none */
+    void (*json)(pay_writer_t *w, const void *row);    /* the whole value; NULL: the columns */
+    const char *const *csv_titles;                     /* NULL-ended; NULL: the columns */
+    void (*csv)(pay_csv_t *csv, const void *row);      /* with csv_titles: one cell a title */
+    void (*more)(ctl_table_t *table, const void *row); /* details behind the columns */
+    void (*more_members)(pay_writer_t *w, const void *row); /* the same in JSON */
 } ctl_view_t;
 
-/* One cell more; NULL or empty is shown as "-". Copied; control characters become "?". */
-void ctl_table_cell(ctl_table_t *table, const char *text);
-void ctl_table_number(ctl_table_t *table, apr_uint64_t number);
-void ctl_table_time(ctl_table_t *table, apr_time_t when); /* 0 is shown as "-" */
-void ctl_table_amount(ctl_table_t *table, apr_int64_t amount_minor, const char *currency);
+/* A line of details for ctl_view_t's `more`. */
+void ctl_line(ctl_table_t *table, const char *title, const char *value);
 
-/* For what cells are made of; cleared when the rows are printed. */
+/* Scratch for lines; cleared once they are printed. */
 apr_pool_t *ctl_table_pool(const ctl_table_t *table);
 
-/* A row of a table FIELD, VALUE. */
-void ctl_detail(ctl_table_t *table, const char *name, const char *value);
-void ctl_detail_number(ctl_table_t *table, const char *name, apr_uint64_t value);
-void ctl_detail_time(ctl_table_t *table, const char *name, apr_time_t when);
+/* The members of JSON that the columns are, of any bit of `where`. */
+void ctl_members(pay_writer_t *w, const ctl_column_t *columns, unsigned int where, const void *row);
 
-/* One row: a table of one line, or the JSON value. */
+/* One row: a table of one line, details, or the JSON value. */
 void ctl_row_print(const ctl_t *ctl, const ctl_view_t *view, const void *row);
 
 /*
@@ -62,8 +122,9 @@ apr_status_t ctl_list_walk(ctl_list_t *list, const pay_pager_t *pager, void *bat
 void ctl_list_print(const ctl_t *ctl, const ctl_view_t *view, const apr_array_header_t *rows,
                     apr_uint64_t limit);
 
-/* The writer's text and a line's end. */
-void ctl_json_print(const pay_writer_t *w);
+/* A JSON object of a result that is no row: open, to be filled, and printed with its end. */
+pay_writer_t *ctl_object_open(const ctl_t *ctl);
+void ctl_object_print(pay_writer_t *w);
 
 /* 0 when all of standard output so far was taken. */
 int ctl_output_flush(void);

@@ -16,32 +16,12 @@
 
 #define REPEAT_WINDOW_SECONDS 600
 
-const char *const ctl_refund_titles[] = {"REFUND",   "CHARGE",  "STATUS",  "AMOUNT",
-                                         "CURRENCY", "CHANNEL", "CREATED", NULL};
-
-void ctl_refund_cells(ctl_table_t *table, const pay_refund_t *refund)
-{
-    ctl_table_cell(table, refund->refund_reference);
-    ctl_table_cell(table, refund->transaction_reference);
-    ctl_table_cell(table, pay_refund_state_name(refund->state));
-    ctl_table_amount(table, refund->money.amount_minor, refund->money.currency);
-    ctl_table_cell(table, refund->money.currency);
-    ctl_table_cell(table, refund->channel);
-    ctl_table_time(table, refund->created_at);
-}
-
-static void refund_cells(ctl_table_t *table, const void *row)
-{
-    ctl_refund_cells(table, row);
-}
-
 static void refund_json(pay_writer_t *w, const void *row)
 {
     pay_refund_to_json(w, NULL, row);
 }
 
-static const ctl_view_t refund_view = {
-    .titles = ctl_refund_titles, .cells = refund_cells, .json = refund_json};
+static const ctl_view_t refund_view = {.columns = ctl_refund_columns, .json = refund_json};
 
 /* Says what is yet to come of it. */
 static ctl_exit_t outcome_tell(const pay_refund_t *refund)
@@ -135,13 +115,11 @@ static void import_print(const ctl_t *ctl, const pay_import_result_t *result)
         }
         return;
     }
-    w = pay_writer_make(128, ctl->pool);
-    pay_writer_object_open(w, NULL);
+    w = ctl_object_open(ctl);
     pay_writer_integer(w, "written", (apr_int64_t)result->written);
     pay_writer_integer(w, "skipped", (apr_int64_t)result->skipped);
     pay_writer_integer(w, "unlinked", (apr_int64_t)result->unlinked);
-    pay_writer_object_close(w);
-    ctl_json_print(w);
+    ctl_object_print(w);
 }
 
 ctl_exit_t ctl_refund_import(ctl_t *ctl)

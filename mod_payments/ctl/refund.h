@@ -6,10 +6,8 @@
 
 #include "ctl/output.h"
 
-extern const char *const ctl_refund_titles[];
-
-/* One cell a title. */
-void ctl_refund_cells(ctl_table_t *table, const pay_refund_t *refund);
+/* Of pay_refund_t. Members of JSON are what the API's records lack. */
+extern const ctl_column_t ctl_refund_columns[];
 
 /* The refund of the first two arguments with --mode; faults are told. */
 ctl_exit_t ctl_refund_find(pay_refund_t **out, ctl_t *ctl);

@@ -12,10 +12,11 @@
 #include <string.h>
 
 #define PAGE_ROWS 100
+#define SHOWN (CTL_TABLE | CTL_JSON)
 
 /* One refund that has no charge here, or had none. */
 typedef struct unlinked_t {
-    const pay_refund_t *refund;
+    pay_refund_t refund;
     const char *name; /* what the acquirer calls its charge; "": nothing */
     const char *charge;
     const char *verdict;
@@ -31,46 +32,30 @@ typedef struct run_t {
     pay_page_cursor_t cursor;
 } run_t;
 
-static const char *const titles[] = {"REFUND", "ACQUIRER'S CHARGE", "STATUS",  "AMOUNT", "CURRENCY",
-                                     "CHARGE", "VERDICT",           "CREATED", NULL};
-
-static void cells(ctl_table_t *table, const void *row)
+/* Imported history may have left it out. */
+static void amount_get(ctl_value_t *value, const void *row)
 {
-    const unlinked_t *unlinked = row;
-    const pay_refund_t *refund = unlinked->refund;
+    const pay_money_t *money = &((const unlinked_t *)row)->refund.money;
 
-    ctl_table_cell(table, refund->refund_reference);
-    ctl_table_cell(table, unlinked->name);
-    ctl_table_cell(table, pay_refund_state_name(refund->state));
-    ctl_table_amount(table, refund->money.amount_minor, refund->money.currency);
-    ctl_table_cell(table, refund->money.currency);
-    ctl_table_cell(table, unlinked->charge);
-    ctl_table_cell(table, unlinked->verdict);
-    ctl_table_time(table, refund->created_at);
+    value->number = money->amount_minor;
+    value->currency = money->amount_minor > 0 ? money->currency : NULL;
 }
 
-static void json(pay_writer_t *w, const void *row)
-{
-    const unlinked_t *unlinked = row;
-    const pay_refund_t *refund = unlinked->refund;
-    char amount[PAY_MONEY_TEXT_MAX];
+#define AT(member) CTL_FIELD(unlinked_t, member)
 
-    pay_writer_object_open(w, NULL);
-    pay_writer_string(w, "refundReference", refund->refund_reference);
-    pay_writer_string(w, "acquirerCharge", *unlinked->name ? unlinked->name : NULL);
-    pay_writer_string(w, "status", pay_refund_state_name(refund->state));
-    pay_writer_string(w, "amount",
-                      refund->money.amount_minor > 0 ? pay_money_format(
-                          amount, refund->money.amount_minor, refund->money.currency)
-                                                     : NULL);
-    pay_writer_string(w, "currency", *refund->money.currency ? refund->money.currency : NULL);
-    pay_writer_string(w, "charge", unlinked->charge);
-    pay_writer_string(w, "verdict", unlinked->verdict);
-    pay_writer_time(w, "createdAt", refund->created_at);
-    pay_writer_object_close(w);
-}
+static const ctl_column_t columns[] = {
+    {SHOWN, "refund", "refundReference", CTL_TEXT, AT(refund.refund_reference)},
+    {SHOWN, "acquirer's charge", "acquirerCharge", CTL_NAME, AT(name)},
+    {SHOWN, "status", "status", CTL_ENUM, AT(refund.state), .word = pay_refund_state_name},
+    {SHOWN, "amount", "amount", CTL_AMOUNT, .get = amount_get},
+    {SHOWN, "currency", "currency", CTL_NAME, AT(refund.money.currency)},
+    {SHOWN, "charge", "charge", CTL_TEXT, AT(charge)},
+    {SHOWN, "verdict", "verdict", CTL_TEXT, AT(verdict)},
+    {SHOWN, "created", "createdAt", CTL_TIME, AT(refund.created_at)},
+    {0},
+};
 
-static const ctl_view_t view = {.titles = titles, .cells = cells, .json = json};
+static const ctl_view_t view = {.columns = columns};
 
 static const char *verdict_text(run_t *run, pay_refund_link_t verdict)
 {
@@ -110,7 +95,7 @@ static apr_status_t link_one(void *baton, const void *row, apr_pool_t *p)
     if (*unlinked.name == '\0' && before->transaction_reference) {
         unlinked.name = before->transaction_reference;
     }
-    unlinked.refund = refund;
+    unlinked.refund = *refund;
     unlinked.charge = charge ? charge->reference : NULL;
     unlinked.verdict = verdict_text(run, verdict);
     ctl_list_row(run->list, &unlinked);

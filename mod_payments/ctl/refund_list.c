@@ -9,18 +9,11 @@
 
 #include <string.h>
 
-/* One record of the list: its text, and but for JSON what the text says. */
+/* One record of the list: but for JSON what the text says, in front so that it has columns. */
 typedef struct record_t {
+    pay_refund_t refund;
     const char *text;
-    const pay_refund_t *refund; /* NULL in JSON */
 } record_t;
-
-static void record_cells(ctl_table_t *table, const void *row)
-{
-    const record_t *record = row;
-
-    ctl_refund_cells(table, record->refund);
-}
 
 static void record_json(pay_writer_t *w, const void *row)
 {
@@ -31,11 +24,10 @@ static void record_json(pay_writer_t *w, const void *row)
 
 static void record_csv(pay_csv_t *csv, const void *row)
 {
-    pay_refund_to_csv(csv, ((const record_t *)row)->refund);
+    pay_refund_to_csv(csv, &((const record_t *)row)->refund);
 }
 
-static const ctl_view_t record_view = {.titles = ctl_refund_titles,
-                                       .cells = record_cells,
+static const ctl_view_t record_view = {.columns = ctl_refund_columns,
                                        .json = record_json,
                                        .csv_titles = pay_refund_csv_titles,
                                        .csv = record_csv};
@@ -67,7 +59,7 @@ static char *object_end(char *text)
 static apr_status_t record_print(ctl_list_t *list, const ctl_t *ctl, const char *text,
                                  pay_mode_t mode, apr_pool_t *p)
 {
-    record_t record = {text, NULL};
+    record_t record = {.text = text};
     const pay_problem_t *problem;
     const pay_json_t *json;
     pay_refund_t *refund;
@@ -84,7 +76,7 @@ static apr_status_t record_print(ctl_list_t *list, const ctl_t *ctl, const char 
             return PAY_STORE_ECORRUPT;
         }
         refund->scope.mode = mode; /* not part of what is read back */
-        record.refund = refund;
+        record.refund = *refund;
     }
     ctl_list_row(list, &record);
     return APR_SUCCESS;

@@ -6,55 +6,52 @@
 
 #include <string.h>
 
-static void refund_details(ctl_table_t *table, const void *row)
+static void held_get(ctl_value_t *value, const void *row)
 {
-    const pay_refund_t *refund = row;
-    apr_pool_t *p = ctl_table_pool(table);
-
-    ctl_detail(table, "id", refund->id);
-    ctl_detail(table, "refund", refund->refund_reference);
-    ctl_detail(table, "charge", refund->transaction_reference);
-    ctl_detail(table, "status", pay_refund_state_name(refund->state));
-    ctl_detail(table, "waits for a person", ctl_held_text(refund->held, p));
-    ctl_detail(table, "sent to the acquirer", refund->waiting ? "not yet" : "yes");
-    ctl_table_cell(table, "amount");
-    ctl_table_amount(table, refund->money.amount_minor, refund->money.currency);
-    ctl_detail(table, "currency", refund->money.currency);
-    ctl_detail(table, "decided because", refund->resolution);
-    ctl_detail(table, "acquirer", refund->acquirer);
-    ctl_detail(table, "its reference", refund->acquirer_reference);
-    ctl_detail(table, "tag of ours", refund->tag);
-    ctl_detail_time(table, "absent there since", refund->absent_since);
-    ctl_detail(table, "channel", refund->channel);
-    ctl_detail(table, "customer note", refund->customer_note);
-    ctl_detail(table, "merchant note", refund->merchant_note);
-    ctl_detail(table, "key", refund->key_id);
-    ctl_detail_time(table, "created", refund->created_at);
-    ctl_detail_time(table, "decided", refund->decided_at);
-    ctl_detail_time(table, "updated", refund->updated_at);
-    ctl_detail_time(table, "next question", refund->due_at);
+    value->text = ctl_held_text(((const pay_refund_t *)row)->held, value->pool);
 }
 
-/* The record, and behind it what is not told to shops. */
-static void refund_json(pay_writer_t *w, const void *row)
+static void sent_get(ctl_value_t *value, const void *row)
 {
-    const pay_refund_t *refund = row;
+    value->text = ((const pay_refund_t *)row)->waiting ? "not yet" : "yes";
+}
 
-    pay_writer_object_open(w, NULL);
-    pay_refund_members_to_json(w, refund);
-    pay_writer_string(w, "held", refund->held ? pay_held_name(refund->held) : NULL);
-    pay_writer_bool(w, "waiting", refund->waiting);
-    pay_writer_string(w, "resolution", refund->resolution);
-    pay_writer_string(w, "acquirer", refund->acquirer);
-    pay_writer_string(w, "acquirerReference", refund->acquirer_reference);
-    pay_writer_string(w, "tag", refund->tag);
-    pay_writer_time(w, "absentSince", refund->absent_since);
-    pay_writer_time(w, "nextQuestionAt", refund->due_at);
-    pay_writer_object_close(w);
+#define AT(member) CTL_FIELD(pay_refund_t, member)
+
+const ctl_column_t ctl_refund_columns[] = {
+    {CTL_DETAILS, "id", NULL, CTL_TEXT, AT(id)},
+    {CTL_BOTH, "refund", NULL, CTL_TEXT, AT(refund_reference)},
+    {CTL_BOTH, "charge", NULL, CTL_TEXT, AT(transaction_reference)},
+    {CTL_BOTH, "status", NULL, CTL_ENUM, AT(state), .word = pay_refund_state_name},
+    {CTL_DETAILS, "waits for a person", NULL, CTL_TEXT, .get = held_get},
+    {CTL_MORE, NULL, "held", CTL_ENUM, AT(held), .word = ctl_held_name},
+    {CTL_DETAILS, "sent to the acquirer", NULL, CTL_TEXT, .get = sent_get},
+    {CTL_MORE, NULL, "waiting", CTL_BOOL, AT(waiting)},
+    {CTL_BOTH, "amount", NULL, CTL_AMOUNT, AT(money)},
+    {CTL_BOTH, "currency", NULL, CTL_TEXT, AT(money.currency)},
+    {CTL_ONE, "decided because", "resolution", CTL_TEXT, AT(resolution)},
+    {CTL_ONE, "acquirer", "acquirer", CTL_TEXT, AT(acquirer)},
+    {CTL_ONE, "its reference", "acquirerReference", CTL_TEXT, AT(acquirer_reference)},
+    {CTL_ONE, "tag of ours", "tag", CTL_TEXT, AT(tag)},
+    {CTL_ONE, "absent there since", "absentSince", CTL_TIME, AT(absent_since)},
+    {CTL_BOTH, "channel", NULL, CTL_TEXT, AT(channel)},
+    {CTL_DETAILS, "customer note", NULL, CTL_TEXT, AT(customer_note)},
+    {CTL_DETAILS, "merchant note", NULL, CTL_TEXT, AT(merchant_note)},
+    {CTL_DETAILS, "key", NULL, CTL_TEXT, AT(key_id)},
+    {CTL_BOTH, "created", NULL, CTL_TIME, AT(created_at)},
+    {CTL_DETAILS, "decided", NULL, CTL_TIME, AT(decided_at)},
+    {CTL_DETAILS, "updated", NULL, CTL_TIME, AT(updated_at)},
+    {CTL_ONE, "next question", "nextQuestionAt", CTL_TIME, AT(due_at)},
+    {0},
+};
+
+static void refund_members(pay_writer_t *w, const void *row)
+{
+    pay_refund_members_to_json(w, row);
 }
 
 static const ctl_view_t detail_view = {
-    .titles = ctl_detail_titles, .cells = refund_details, .json = refund_json};
+    .columns = ctl_refund_columns, .is_details = 1, .members = refund_members};
 
 void ctl_refund_print(const ctl_t *ctl, const pay_refund_t *refund)
 {

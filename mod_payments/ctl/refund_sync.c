@@ -134,8 +134,7 @@ static void sync_print(const sync_t *sync, int done)
         }
         return;
     }
-    w = pay_writer_make(256, sync->ctl->pool);
-    pay_writer_object_open(w, NULL);
+    w = ctl_object_open(sync->ctl);
     pay_writer_time(w, "from", history->from);
     pay_writer_time(w, "to", history->to);
     pay_writer_bool(w, "done", done);
@@ -143,8 +142,7 @@ static void sync_print(const sync_t *sync, int done)
     pay_writer_integer(w, "new", (apr_int64_t)history->added);
     pay_writer_integer(w, "changed", (apr_int64_t)history->changed);
     pay_writer_integer(w, "refused", (apr_int64_t)history->refused);
-    pay_writer_object_close(w);
-    ctl_json_print(w);
+    ctl_object_print(w);
 }
 
 static ctl_exit_t sync_await(sync_t *sync)

@@ -5,78 +5,40 @@
 
 #include <stdio.h>
 
-static const char *const stat_titles[] = {"WHAT", "VALUE", NULL};
-static const char *const fault_titles[] = {"FAULT", NULL};
-
-typedef struct stat_row_t {
-    const char *title;
-    const char *name; /* in JSON */
-    apr_int64_t value;
-} stat_row_t;
-
-#define STAT_ROWS 18
-
 typedef struct stats_t {
     pay_store_stat_t store;
     pay_event_stat_t events;
 } stats_t;
 
-static void stat_rows(stat_row_t rows[STAT_ROWS], const stats_t *stats)
-{
-    const pay_store_stat_t *stat = &stats->store;
-    const stat_row_t all[STAT_ROWS] = {
-        {"schema version", "schemaVersion", stat->schema_version},
-        {"accounts", "accounts", (apr_int64_t)stat->accounts},
-        {"keys", "keys", (apr_int64_t)stat->api_keys},
-        {"tokens", "tokens", (apr_int64_t)stat->tokens},
-        {"charges", "charges", (apr_int64_t)stat->charges},
-        {"refunds", "refunds", (apr_int64_t)stat->refunds},
-        {"pending at an acquirer", "pending", (apr_int64_t)stat->pending},
-        {"checkouts not paid yet", "checkoutsOpen", (apr_int64_t)stat->checkouts_open},
-        {"waiting for a person", "held", (apr_int64_t)stat->held},
-        {"Idempotency-Keys kept", "kept", (apr_int64_t)stat->kept},
-        {"events not delivered", "events", (apr_int64_t)stats->events.events},
-        {"of these parked", "parked", (apr_int64_t)stats->events.parked},
-        {"bytes of the map", "mapBytes", stat->map_bytes},
-        {"bytes used of it", "usedBytes", stat->used_bytes},
-        {"bytes of the file", "fileBytes", stat->file_bytes},
-        {"bytes free on the disk", "diskFreeBytes", stat->disk_free_bytes},
-        {"readers", "readers", stat->readers},
-        {"readers at most", "readersMax", stat->readers_max},
-    };
-    int i;
+#define OF_STORE(member) CTL_NUMBER, CTL_FIELD(stats_t, store.member)
+#define OF_EVENTS(member) CTL_NUMBER, CTL_FIELD(stats_t, events.member)
+#define SHOWN (CTL_DETAILS | CTL_JSON)
 
-    for (i = 0; i < STAT_ROWS; i++) {
-        rows[i] = all[i];
-    }
-}
+static const ctl_column_t columns[] = {
+    {SHOWN, "schema version", "schemaVersion", OF_STORE(schema_version)},
+    {SHOWN, "accounts", "accounts", OF_STORE(accounts)},
+    {SHOWN, "keys", "keys", OF_STORE(api_keys)},
+    {SHOWN, "tokens", "tokens", OF_STORE(tokens)},
+    {SHOWN, "charges", "charges", OF_STORE(charges)},
+    {SHOWN, "refunds", "refunds", OF_STORE(refunds)},
+    {SHOWN, "pending at an acquirer", "pending", OF_STORE(pending)},
+    {SHOWN, "checkouts not paid yet", "checkoutsOpen", OF_STORE(checkouts_open)},
+    {SHOWN, "waiting for a person", "held", OF_STORE(held)},
+    {SHOWN, "Idempotency-Keys kept", "kept", OF_STORE(kept)},
+    {SHOWN, "events not delivered", "events", OF_EVENTS(events)},
+    {SHOWN, "of these parked", "parked", OF_EVENTS(parked)},
+    {SHOWN, "bytes of the map", "mapBytes", OF_STORE(map_bytes)},
+    {SHOWN, "bytes used of it", "usedBytes", OF_STORE(used_bytes)},
+    {SHOWN, "bytes of the file", "fileBytes", OF_STORE(file_bytes)},
+    {SHOWN, "bytes free on the disk", "diskFreeBytes", OF_STORE(disk_free_bytes)},
+    {SHOWN, "readers", "readers", OF_STORE(readers)},
+    {SHOWN, "readers at most", "readersMax", OF_STORE(readers_max)},
+    {0},
+};
 
-static void stat_cells(ctl_table_t *table, const void *row)
-{
-    stat_row_t rows[STAT_ROWS];
-    int i;
+static const char *const stat_heads[] = {"WHAT", "VALUE"};
 
-    stat_rows(rows, row);
-    for (i = 0; i < STAT_ROWS; i++) {
-        ctl_table_cell(table, rows[i].title);
-        ctl_table_number(table, (apr_uint64_t)rows[i].value);
-    }
-}
-
-static void stat_json(pay_writer_t *w, const void *row)
-{
-    stat_row_t rows[STAT_ROWS];
-    int i;
-
-    stat_rows(rows, row);
-    pay_writer_object_open(w, NULL);
-    for (i = 0; i < STAT_ROWS; i++) {
-        pay_writer_integer(w, rows[i].name, rows[i].value);
-    }
-    pay_writer_object_close(w);
-}
-
-static const ctl_view_t stat_view = {.titles = stat_titles, .cells = stat_cells, .json = stat_json};
+static const ctl_view_t stat_view = {.columns = columns, .is_details = 1, .heads = stat_heads};
 
 ctl_exit_t ctl_store_stat(ctl_t *ctl)
 {
@@ -100,7 +62,7 @@ static void fault_json(pay_writer_t *w, const void *row)
     pay_writer_string(w, NULL, row);
 }
 
-static const ctl_view_t fault_view = {.titles = fault_titles, .json = fault_json};
+static const ctl_view_t fault_view = {.json = fault_json};
 
 static void fault_print(void *baton, const char *text)
 {
@@ -149,11 +111,9 @@ ctl_exit_t ctl_store_backup(ctl_t *ctl)
         return ctl_fail_status(rv, "cannot create the backup");
     }
     if (ctl->json) {
-        w = pay_writer_make(256, ctl->pool);
-        pay_writer_object_open(w, NULL);
+        w = ctl_object_open(ctl);
         pay_writer_string(w, "backup", path);
-        pay_writer_object_close(w);
-        ctl_json_print(w);
+        ctl_object_print(w);
     } else {
         puts(path);
     }
@@ -176,12 +136,10 @@ ctl_exit_t ctl_store_upgrade(ctl_t *ctl)
         return ctl_fail_status(rv, "cannot upgrade the store");
     }
     if (ctl->json) {
-        w = pay_writer_make(256, ctl->pool);
-        pay_writer_object_open(w, NULL);
+        w = ctl_object_open(ctl);
         pay_writer_bool(w, "dryRun", dry_run);
         pay_writer_string(w, "result", text);
-        pay_writer_object_close(w);
-        ctl_json_print(w);
+        ctl_object_print(w);
     } else {
         puts(text);
     }

@@ -18,8 +18,6 @@
 #define REFUNDS_MAX (PAY_STORE_ROWS_MAX - 1) /* listed, of an account; then a line says so */
 #define DAY apr_time_from_sec(24 * 3600)
 
-static const char *const titles[] = {"ACCOUNT", "MODE", "WHAT", "WHICH", "SINCE", NULL};
-
 typedef struct brought_t {
     const char *account;
     const char *mode; /* NULL: both */
@@ -28,32 +26,20 @@ typedef struct brought_t {
     apr_time_t since; /* 0: none */
 } brought_t;
 
-static void brought_cells(ctl_table_t *table, const void *row)
-{
-    const brought_t *brought = row;
+#define AT(member) CTL_FIELD(brought_t, member)
+#define SHOWN (CTL_TABLE | CTL_JSON)
 
-    ctl_table_cell(table, brought->account);
-    ctl_table_cell(table, brought->mode);
-    ctl_table_cell(table, brought->what);
-    ctl_table_cell(table, brought->which);
-    ctl_table_time(table, brought->since);
-}
+static const ctl_column_t columns[] = {
+    {SHOWN, "account", "account", CTL_TEXT, AT(account)},
+    {SHOWN, "mode", "mode", CTL_TEXT, AT(mode)},
+    {CTL_TABLE, "what", NULL, CTL_TEXT, AT(what)},
+    {CTL_JSON, NULL, "what", CTL_TEXT, AT(name)},
+    {SHOWN, "which", "which", CTL_TEXT, AT(which)},
+    {SHOWN, "since", "since", CTL_TIME, AT(since)},
+    {0},
+};
 
-static void brought_json(pay_writer_t *w, const void *row)
-{
-    const brought_t *brought = row;
-
-    pay_writer_object_open(w, NULL);
-    pay_writer_string(w, "account", brought->account);
-    pay_writer_string(w, "mode", brought->mode);
-    pay_writer_string(w, "what", brought->name);
-    pay_writer_string(w, "which", brought->which);
-    pay_writer_time(w, "since", brought->since);
-    pay_writer_object_close(w);
-}
-
-static const ctl_view_t brought_view = {
-    .titles = titles, .cells = brought_cells, .json = brought_json};
+static const ctl_view_t brought_view = {.columns = columns};
 
 static const char *number_text(int number, apr_pool_t *p)
 {

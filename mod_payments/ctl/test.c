@@ -31,33 +31,38 @@ typedef struct test_t {
     const char *error;
 } test_t;
 
-static void test_details(ctl_table_t *table, const void *row)
+static void id_get(ctl_value_t *value, const void *row)
 {
-    const test_t *test = row;
-    apr_pool_t *p = ctl_table_pool(table);
-
-    ctl_detail(table, "id", pay_event_id(test->event, p));
-    ctl_detail(table, "result", end_names[test->end]);
-    ctl_detail(table, "answer", ctl_answer_text(test->answered_at, test->status, test->error, p));
-    ctl_detail(table, "its body", test->event->answer);
+    value->text = pay_event_id(((const test_t *)row)->event, value->pool);
 }
 
-static void test_json(pay_writer_t *w, const void *row)
+static void result_get(ctl_value_t *value, const void *row)
+{
+    value->text = end_names[((const test_t *)row)->end];
+}
+
+static void answer_get(ctl_value_t *value, const void *row)
 {
     const test_t *test = row;
 
-    pay_writer_object_open(w, NULL);
-    pay_writer_string(w, "id", pay_event_id(test->event, w->pool));
-    pay_writer_string(w, "result", end_names[test->end]);
-    pay_writer_time(w, "answeredAt", test->answered_at);
-    pay_writer_integer(w, "status", test->status);
-    pay_writer_string(w, "error", test->error);
-    pay_writer_string(w, "answer", test->event->answer);
-    pay_writer_object_close(w);
+    value->text = ctl_answer_text(test->answered_at, test->status, test->error, value->pool);
 }
 
-static const ctl_view_t test_view = {
-    .titles = ctl_detail_titles, .cells = test_details, .json = test_json};
+#define AT(member) CTL_FIELD(test_t, member)
+#define SHOWN (CTL_DETAILS | CTL_JSON)
+
+static const ctl_column_t columns[] = {
+    {SHOWN, "id", "id", CTL_TEXT, .get = id_get},
+    {SHOWN, "result", "result", CTL_TEXT, .get = result_get},
+    {CTL_DETAILS, "answer", NULL, CTL_TEXT, .get = answer_get},
+    {CTL_JSON, NULL, "answeredAt", CTL_TIME, AT(answered_at)},
+    {CTL_JSON, NULL, "status", CTL_NUMBER, AT(status)},
+    {CTL_JSON, NULL, "error", CTL_TEXT, AT(error)},
+    {SHOWN, "its body", "answer", CTL_TEXT, CTL_BEHIND(test_t, event, pay_event_t, answer)},
+    {0},
+};
+
+static const ctl_view_t test_view = {.columns = columns, .is_details = 1};
 
 /* The event is gone: delivered, when the endpoint has answered since it was made. */
 static apr_status_t test_gone(test_t *test, ctl_t *ctl)

@@ -13,28 +13,25 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const titles[] = {"TOKEN", "MODE",    "CARD",    "ISSUER",
-                                     "EMAIL", "CREATED", "REVOKED", NULL};
+#define AT(member) CTL_FIELD(pay_token_t, member)
 
-static void token_cells(ctl_table_t *table, const void *row)
-{
-    const pay_token_t *token = row;
-
-    ctl_table_cell(table, token->token);
-    ctl_table_cell(table, pay_mode_name(token->scope.mode));
-    ctl_table_cell(table, token->card.last4);
-    ctl_table_cell(table, token->card.issuer);
-    ctl_table_cell(table, token->email);
-    ctl_table_time(table, token->created_at);
-    ctl_table_time(table, token->revoked_at);
-}
+static const ctl_column_t columns[] = {
+    {CTL_TABLE, "token", NULL, CTL_TEXT, AT(token)},
+    {CTL_TABLE, "mode", NULL, CTL_ENUM, AT(scope.mode), .word = pay_mode_name},
+    {CTL_TABLE, "card", NULL, CTL_TEXT, AT(card.last4)},
+    {CTL_TABLE, "issuer", NULL, CTL_TEXT, AT(card.issuer)},
+    {CTL_TABLE, "email", NULL, CTL_TEXT, AT(email)},
+    {CTL_TABLE, "created", NULL, CTL_TIME, AT(created_at)},
+    {CTL_TABLE, "revoked", NULL, CTL_TIME, AT(revoked_at)},
+    {0},
+};
 
 static void token_json(pay_writer_t *w, const void *row)
 {
     pay_token_to_json(w, NULL, row);
 }
 
-static const ctl_view_t token_view = {.titles = titles, .cells = token_cells, .json = token_json};
+static const ctl_view_t token_view = {.columns = columns, .json = token_json};
 
 /* What the options say of a new token; scope and text excepted. */
 static ctl_exit_t payer_read(pay_token_t *out, const ctl_t *ctl)

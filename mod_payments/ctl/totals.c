@@ -18,8 +18,8 @@ typedef struct period_t {
 
 /* What is printed: a period's total in one currency. */
 typedef struct row_t {
-    const period_t *period;
-    const pay_total_t *total;
+    const char *period; /* its name */
+    pay_total_t total;
 } row_t;
 
 typedef struct totals_t {
@@ -33,79 +33,55 @@ typedef struct totals_t {
     pay_time_range_t range;
 } totals_t;
 
-static const char *const titles[] = {"PERIOD",  "CURRENCY", "CHARGED", "REFUNDED", "NET",
-                                     "CHARGES", "REFUNDS",  "FAILED",  "FEES",     NULL};
-
-static const char *const csv_titles[] = {"period",  "currency", "charged", "refunded",        "net",
-                                         "charges", "refunds",  "failed",  "transactionFees", NULL};
-
-static const char *net_text(char out[PAY_SUM_TEXT_MAX], const pay_total_t *total)
+static void sum_put(ctl_value_t *value, const pay_sum_t *sum, const row_t *row)
 {
+    char text[PAY_SUM_TEXT_MAX];
+
+    value->text = apr_pstrdup(value->pool, pay_sum_format(text, sum, row->total.currency));
+}
+
+static void charged_get(ctl_value_t *value, const void *row)
+{
+    sum_put(value, &((const row_t *)row)->total.charged, row);
+}
+
+static void refunded_get(ctl_value_t *value, const void *row)
+{
+    sum_put(value, &((const row_t *)row)->total.refunded, row);
+}
+
+static void net_get(ctl_value_t *value, const void *row)
+{
+    const pay_total_t *total = &((const row_t *)row)->total;
     pay_sum_t net = total->charged;
 
     pay_sum_subtract_sum(&net, &total->refunded);
-    return pay_sum_format(out, &net, total->currency);
+    sum_put(value, &net, row);
 }
 
-static void total_cells(ctl_table_t *table, const void *data)
+static void fees_get(ctl_value_t *value, const void *row)
 {
-    const row_t *row = data;
-    const pay_total_t *total = row->total;
-    char text[PAY_SUM_TEXT_MAX];
-
-    ctl_table_cell(table, row->period->name);
-    ctl_table_cell(table, total->currency);
-    ctl_table_cell(table, pay_sum_format(text, &total->charged, total->currency));
-    ctl_table_cell(table, pay_sum_format(text, &total->refunded, total->currency));
-    ctl_table_cell(table, net_text(text, total));
-    ctl_table_number(table, total->charges);
-    ctl_table_number(table, total->refunds);
-    ctl_table_number(table, total->failed);
-    ctl_table_cell(table, pay_sum_format(text, &total->fees, total->currency));
+    sum_put(value, &((const row_t *)row)->total.fees, row);
 }
 
-/* Sums are strings, as a refund's amount is: readers of JSON may round long numbers. */
-static void total_json(pay_writer_t *w, const void *data)
-{
-    const row_t *row = data;
-    const pay_total_t *total = row->total;
-    char text[PAY_SUM_TEXT_MAX];
+#define AT(member) CTL_FIELD(row_t, member)
+#define ALL (CTL_TABLE | CTL_JSON | CTL_CSV)
 
-    pay_writer_object_open(w, NULL);
-    pay_writer_string(w, "period", row->period->name);
-    pay_writer_string(w, "currency", total->currency);
-    pay_writer_string(w, "charged", pay_sum_format(text, &total->charged, total->currency));
-    pay_writer_string(w, "refunded", pay_sum_format(text, &total->refunded, total->currency));
-    pay_writer_string(w, "net", net_text(text, total));
-    pay_writer_integer(w, "charges", (apr_int64_t)total->charges);
-    pay_writer_integer(w, "refunds", (apr_int64_t)total->refunds);
-    pay_writer_integer(w, "failed", (apr_int64_t)total->failed);
-    pay_writer_string(w, "transactionFees", pay_sum_format(text, &total->fees, total->currency));
-    pay_writer_object_close(w);
-}
+/* Sums are strings in JSON, as a refund's amount is: its readers may round long numbers. */
+static const ctl_column_t columns[] = {
+    {ALL, "period", "period", CTL_TEXT, AT(period)},
+    {ALL, "currency", "currency", CTL_TEXT, AT(total.currency)},
+    {ALL, "charged", "charged", CTL_DECIMAL, .get = charged_get},
+    {ALL, "refunded", "refunded", CTL_DECIMAL, .get = refunded_get},
+    {ALL, "net", "net", CTL_DECIMAL, .get = net_get},
+    {ALL, "charges", "charges", CTL_NUMBER, AT(total.charges)},
+    {ALL, "refunds", "refunds", CTL_NUMBER, AT(total.refunds)},
+    {ALL, "failed", "failed", CTL_NUMBER, AT(total.failed)},
+    {ALL, "fees", "transactionFees", CTL_DECIMAL, .get = fees_get},
+    {0},
+};
 
-static void total_csv(pay_csv_t *csv, const void *data)
-{
-    const row_t *row = data;
-    const pay_total_t *total = row->total;
-    char text[PAY_SUM_TEXT_MAX];
-
-    pay_csv_text(csv, row->period->name);
-    pay_csv_text(csv, total->currency);
-    pay_csv_decimal(csv, pay_sum_format(text, &total->charged, total->currency));
-    pay_csv_decimal(csv, pay_sum_format(text, &total->refunded, total->currency));
-    pay_csv_decimal(csv, net_text(text, total));
-    pay_csv_number(csv, total->charges);
-    pay_csv_number(csv, total->refunds);
-    pay_csv_number(csv, total->failed);
-    pay_csv_decimal(csv, pay_sum_format(text, &total->fees, total->currency));
-}
-
-static const ctl_view_t total_view = {.titles = titles,
-                                      .cells = total_cells,
-                                      .json = total_json,
-                                      .csv_titles = csv_titles,
-                                      .csv = total_csv};
+static const ctl_view_t total_view = {.columns = columns};
 
 /* The period that `when` lies in: days begin where lists by date begin them. */
 static void period_find(totals_t *totals, apr_time_t when)
@@ -128,11 +104,11 @@ static void period_find(totals_t *totals, apr_time_t when)
 
 static void period_print(totals_t *totals)
 {
-    row_t row = {.period = &totals->period};
+    row_t row = {.period = totals->period.name};
     int i;
 
     for (i = 0; i < totals->rows->nelts; i++) {
-        row.total = &APR_ARRAY_IDX(totals->rows, i, pay_total_t);
+        row.total = APR_ARRAY_IDX(totals->rows, i, pay_total_t);
         ctl_list_row(totals->list, &row);
     }
     apr_array_clear(totals->rows);

@@ -10,50 +10,38 @@
 
 /* What is shown of a webhook. */
 typedef struct webhook_t {
-    const pay_endpoint_t *endpoint;
+    pay_endpoint_t endpoint;
     const char *account;
     const char *secret; /* NULL: it cannot be read */
 } webhook_t;
 
-static void webhook_details(ctl_table_t *table, const void *row)
+static void switched_get(ctl_value_t *value, const void *row)
 {
-    const webhook_t *webhook = row;
-    const pay_endpoint_t *endpoint = webhook->endpoint;
-
-    ctl_detail(table, "account", webhook->account);
-    ctl_detail(table, "mode", pay_mode_name(endpoint->scope.mode));
-    ctl_detail(table, "URL", endpoint->address);
-    ctl_detail(table, "switched", endpoint->enabled ? "on" : "off");
-    ctl_detail_time(table, "old secret signs until", endpoint->old_secret_until);
-    ctl_endpoint_details(table, endpoint);
-    ctl_detail_time(table, "created", endpoint->created_at);
-    ctl_detail_time(table, "updated", endpoint->updated_at);
+    value->text = ((const webhook_t *)row)->endpoint.enabled ? "on" : "off";
 }
 
-static void webhook_json(pay_writer_t *w, const void *row)
-{
-    const webhook_t *webhook = row;
-    const pay_endpoint_t *endpoint = webhook->endpoint;
+#define AT(member) CTL_FIELD(webhook_t, member)
+#define SHOWN (CTL_DETAILS | CTL_JSON)
 
-    pay_writer_object_open(w, NULL);
-    pay_writer_string(w, "account", webhook->account);
-    pay_writer_string(w, "mode", pay_mode_name(endpoint->scope.mode));
-    pay_writer_string(w, "url", endpoint->address);
-    pay_writer_bool(w, "enabled", endpoint->enabled);
-    pay_writer_string(w, "secret", webhook->secret);
-    pay_writer_time(w, "oldSecretUntil", endpoint->old_secret_until);
-    ctl_endpoint_members(w, endpoint);
-    pay_writer_time(w, "createdAt", endpoint->created_at);
-    pay_writer_time(w, "updatedAt", endpoint->updated_at);
-    pay_writer_object_close(w);
-}
+static const ctl_column_t columns[] = {
+    {SHOWN, "account", "account", CTL_TEXT, AT(account)},
+    {SHOWN, "mode", "mode", CTL_ENUM, AT(endpoint.scope.mode), .word = pay_mode_name},
+    {SHOWN, "URL", "url", CTL_TEXT, AT(endpoint.address)},
+    {CTL_DETAILS, "switched", NULL, CTL_TEXT, .get = switched_get},
+    {CTL_JSON, NULL, "enabled", CTL_BOOL, AT(endpoint.enabled)},
+    {CTL_JSON, NULL, "secret", CTL_TEXT, AT(secret)},
+    {SHOWN, "old secret signs until", "oldSecretUntil", CTL_TIME, AT(endpoint.old_secret_until)},
+    {SHOWN, NULL, NULL, CTL_GROUP, AT(endpoint), .group = ctl_endpoint_columns},
+    {SHOWN, "created", "createdAt", CTL_TIME, AT(endpoint.created_at)},
+    {SHOWN, "updated", "updatedAt", CTL_TIME, AT(endpoint.updated_at)},
+    {0},
+};
 
-static const ctl_view_t webhook_view = {
-    .titles = ctl_detail_titles, .cells = webhook_details, .json = webhook_json};
+static const ctl_view_t webhook_view = {.columns = columns, .is_details = 1};
 
 static void webhook_print(ctl_t *ctl, const pay_endpoint_t *endpoint, const pay_account_t *account)
 {
-    webhook_t webhook = {endpoint, account->name, NULL};
+    webhook_t webhook = {*endpoint, account->name, NULL};
     apr_status_t rv;
 
     if (ctl->json && ctl->keyring) {

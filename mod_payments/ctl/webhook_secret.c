@@ -34,13 +34,11 @@ static ctl_exit_t secret_reveal(ctl_t *ctl, const pay_endpoint_t *endpoint)
     if (failed) {
         return failed;
     }
-    w = pay_writer_make(256, ctl->pool);
-    pay_writer_object_open(w, NULL);
+    w = ctl_object_open(ctl);
     pay_writer_string(w, "secret", secret);
     pay_writer_string(w, "oldSecret", *old ? old : NULL);
     pay_writer_time(w, "oldSecretUntil", overlap ? endpoint->old_secret_until : 0);
-    pay_writer_object_close(w);
-    ctl_json_print(w);
+    ctl_object_print(w);
     return CTL_OK;
 }
 

@@ -67,9 +67,8 @@ void pay_event_body_to_json(pay_writer_t *w, const pay_event_t *event)
     pay_writer_object_close(w);
 }
 
-void pay_event_to_json(pay_writer_t *w, const char *name, const pay_event_t *event)
+void pay_event_members_to_json(pay_writer_t *w, const pay_event_t *event)
 {
-    pay_writer_object_open(w, name);
     pay_writer_string(w, "id", pay_event_id(event, w->pool));
     pay_writer_string(w, "notify", pay_event_notify(event));
     pay_writer_string(w, "notifyType", pay_event_notify_type(event));
@@ -87,5 +86,4 @@ void pay_event_to_json(pay_writer_t *w, const char *name, const pay_event_t *eve
     pay_writer_integer(w, "status", event->status);
     pay_writer_string(w, "error", event->error ? event->error : "");
     pay_writer_string(w, "answer", event->answer ? event->answer : "");
-    pay_writer_object_close(w);
 }

@@ -244,7 +244,7 @@ static void check_event(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
     if (rc) {
         return;
     }
-    pay_event_to_json(pay_writer_make(0, p), NULL, event);
+    pay_event_members_to_json(pay_writer_make(0, p), event);
     CHECK(pay_event_id_parse(&place, pay_event_id(event, p)) == APR_SUCCESS);
     CHECK(place.endpoint == event->endpoint && place.charge_seq == event->charge_seq);
     CHECK(place.sequence == event->sequence);
@@ -318,7 +318,7 @@ static void read_kept(apr_size_t faults, apr_pool_t *p)
 
 static void show_event(const pay_event_t *event, apr_pool_t *p)
 {
-    pay_event_to_json(pay_writer_make(0, p), NULL, event);
+    pay_event_members_to_json(pay_writer_make(0, p), event);
     pay_event_body_to_json(pay_writer_make(0, p), event);
 }
 

@@ -8,13 +8,15 @@
 
 /* Tables and lists as they are printed, to the byte. */
 
-static const char *const titles[] = {"A", "B", NULL};
-static const char *const csv_titles[] = {"a", NULL};
-
-static void text_cells(ctl_table_t *table, const void *row)
+static void row_get(ctl_value_t *value, const void *row)
 {
-    ctl_table_cell(table, row);
-    ctl_table_cell(table, "b");
+    value->text = row;
+}
+
+static void b_get(ctl_value_t *value, const void *row)
+{
+    (void)row;
+    value->text = "b";
 }
 
 static void text_json(pay_writer_t *w, const void *row)
@@ -22,16 +24,13 @@ static void text_json(pay_writer_t *w, const void *row)
     pay_writer_string(w, NULL, row);
 }
 
-static void text_csv(pay_csv_t *csv, const void *row)
-{
-    pay_csv_text(csv, row);
-}
+static const ctl_column_t text_columns[] = {
+    {CTL_TABLE | CTL_CSV, "a", "a", CTL_TEXT, .get = row_get},
+    {CTL_TABLE, "b", NULL, CTL_TEXT, .get = b_get},
+    {0},
+};
 
-static const ctl_view_t view = {.titles = titles,
-                                .cells = text_cells,
-                                .json = text_json,
-                                .csv_titles = csv_titles,
-                                .csv = text_csv};
+static const ctl_view_t view = {.columns = text_columns, .json = text_json};
 
 /* ---- what a cell may hold */
 
@@ -66,15 +65,15 @@ static const struct {
     {"one that is cut short", "\xe2\x80", NO_CHANGE},
 };
 
-static void pair_cells(ctl_table_t *table, const void *row)
-{
-    ctl_table_cell(table, "b");
-    ctl_table_cell(table, row);
-}
+static const ctl_column_t pair_columns[] = {
+    {CTL_TABLE, "a", NULL, CTL_TEXT, .get = b_get},
+    {CTL_TABLE, "b", NULL, CTL_TEXT, .get = row_get},
+    {0},
+};
 
 START_TEST(test_what_steers_a_terminal_is_not_shown)
 {
-    static const ctl_view_t pair = {.titles = titles, .cells = pair_cells};
+    static const ctl_view_t pair = {.columns = pair_columns};
     const char *want =
         strcmp(text_rows[_i].want, NO_CHANGE) == 0 ? text_rows[_i].text : text_rows[_i].want;
     const ctl_t ctl = {.pool = unit_pool};
@@ -89,37 +88,168 @@ START_TEST(test_what_steers_a_terminal_is_not_shown)
 }
 END_TEST
 
-static void value_cells(ctl_table_t *table, const void *row)
+/* ---- a row of each kind, in each form */
+
+typedef struct inner_t {
+    const char *word;
+    apr_uint32_t count;
+} inner_t;
+
+typedef struct row_t {
+    const char *text;
+    char array[4];
+    const char *name;
+    const char *decimal, *words, *raw;
+    apr_uint64_t number;
+    apr_uint32_t small;
+    int yes;
+    apr_time_t when;
+    pay_money_t money;
+    pay_mode_t mode;
+    const inner_t *behind;
+    inner_t inner;
+} row_t;
+
+static void twice_get(ctl_value_t *value, const void *row)
 {
-    (void)row;
-    ctl_table_number(table, 0);
-    ctl_table_number(table, APR_UINT64_MAX);
-    ctl_table_time(table, 0);
-    ctl_table_time(table, apr_time_from_sec(1000000000));
-    ctl_table_amount(table, 5, "EUR");
-    ctl_table_amount(table, 5, "");
-    ctl_detail(table, "name", NULL);
-    ctl_detail_number(table, "number", 3);
-    ctl_detail_time(table, "time", 0);
+    value->text = apr_pstrcat(value->pool, ((const row_t *)row)->text, "2", NULL);
 }
 
-START_TEST(test_values)
+static const ctl_column_t inner_columns[] = {
+    {CTL_DETAILS | CTL_JSON, "inner word", "word", CTL_TEXT, CTL_FIELD(inner_t, word)},
+    {CTL_ONE, "inner count", "count", CTL_NUMBER, CTL_FIELD(inner_t, count)},
+    {0},
+};
+
+#define AT(member) CTL_FIELD(row_t, member)
+#define ALL (CTL_BOTH | CTL_JSON | CTL_CSV)
+#define NO_TABLE (CTL_DETAILS | CTL_JSON | CTL_CSV)
+
+static const ctl_column_t columns[] = {
+    {ALL, "text", "text", CTL_TEXT, AT(text)},
+    {ALL, "an array", "array", CTL_TEXT, AT(array)},
+    {NO_TABLE, "name", "name", CTL_NAME, AT(name)},
+    {NO_TABLE, "decimal", "decimal", CTL_DECIMAL, AT(decimal)},
+    {CTL_DETAILS | CTL_JSON, "words", "words", CTL_WORDS, AT(words)},
+    {CTL_JSON, NULL, "raw", CTL_RAW, AT(raw)},
+    {ALL, "number", "number", CTL_NUMBER, AT(number)},
+    {ALL, "small", "small", CTL_NUMBER, AT(small)},
+    {ALL, "yes", "yes", CTL_BOOL, AT(yes)},
+    {ALL, "when", "when", CTL_TIME, AT(when)},
+    {ALL, "money", "money", CTL_AMOUNT, AT(money)},
+    {ALL, "mode", "mode", CTL_ENUM, AT(mode), .word = pay_mode_name},
+    {NO_TABLE, "behind", "behind", CTL_TEXT, CTL_BEHIND(row_t, behind, inner_t, word)},
+    {CTL_ONE, "count behind", "countBehind", CTL_NUMBER, CTL_BEHIND(row_t, behind, inner_t, count)},
+    {NO_TABLE, "twice", "twice", CTL_TEXT, .get = twice_get},
+    {CTL_DETAILS | CTL_JSON, NULL, NULL, CTL_GROUP, AT(inner), .group = inner_columns},
+    {CTL_JSON, NULL, "inner", CTL_GROUP, AT(inner), .group = inner_columns},
+    {0},
+};
+
+static void first_member(pay_writer_t *w, const void *row)
 {
-    static const ctl_view_t values = {.titles = ctl_detail_titles, .cells = value_cells};
-    const ctl_t ctl = {.pool = unit_pool};
+    (void)row;
+    pay_writer_integer(w, "first", 1);
+}
+
+static void last_member(pay_writer_t *w, const void *row)
+{
+    (void)row;
+    pay_writer_integer(w, "last", 2);
+}
+
+static void last_line(ctl_table_t *table, const void *row)
+{
+    (void)row;
+    ctl_line(table, apr_pstrcat(ctl_table_pool(table), "la", "st", NULL), "2");
+}
+
+static const ctl_view_t list_view = {.columns = columns};
+static const ctl_view_t one_view = {.columns = columns,
+                                    .is_details = 1,
+                                    .members = first_member,
+                                    .more = last_line,
+                                    .more_members = last_member};
+static const char *const other_heads[] = {"WHAT", "HOW MUCH"};
+static const ctl_view_t headed_view = {
+    .columns = inner_columns, .is_details = 1, .heads = other_heads};
+
+static const inner_t behind = {"far", 8};
+static const row_t whole = {
+    "=a",        "EUR",         "n",     "-1.50",    "a b",
+    "{\"x\":1}", APR_INT64_MAX, 7,       1,          APR_TIME_C(1000000000000000),
+    {5, "EUR"},  PAY_LIVE,      &behind, {"near", 9}};
+static const row_t none = {.text = NULL, .name = "", .words = "", .inner = {"", 0}};
+
+static const struct {
+    const char *name;
+    const ctl_view_t *view;
+    const void *row;
+    int json, csv, is_list;
+    const char *want;
+} form_rows[] = {
+    {"a table", &list_view, &whole, 0, 0, 1,
+     "TEXT  AN ARRAY  NUMBER               SMALL  YES  WHEN                      MONEY  MODE\n"
+     "=a    EUR       9223372036854775807  7      yes  2001-09-09T01:46:40.000Z  0.05   live\n"},
+    {"a table of what is absent", &list_view, &none, 0, 0, 1,
+     "TEXT  AN ARRAY  NUMBER  SMALL  YES  WHEN  MONEY  MODE\n"
+     "-     -         0       0      no   -     -      test\n"},
+    {"details", &one_view, &whole, 0, 0, 0,
+     "FIELD         VALUE\n"
+     "text          =a\n"
+     "an array      EUR\n"
+     "name          n\n"
+     "decimal       -1.50\n"
+     "words         a b\n"
+     "number        9223372036854775807\n"
+     "small         7\n"
+     "yes           yes\n"
+     "when          2001-09-09T01:46:40.000Z\n"
+     "money         0.05\n"
+     "mode          live\n"
+     "behind        far\n"
+     "count behind  8\n"
+     "twice         =a2\n"
+     "inner word    near\n"
+     "inner count   9\n"
+     "last          2\n"},
+    {"details with other heads", &headed_view, &whole.inner, 0, 0, 0,
+     "WHAT         HOW MUCH\ninner word   near\ninner count  9\n"},
+    {"one in JSON", &one_view, &whole, 1, 0, 0,
+     "{\"first\":1,\"text\":\"=a\",\"array\":\"EUR\",\"name\":\"n\",\"decimal\":\"-1.50\","
+     "\"words\":[\"a\",\"b\"],\"raw\":{\"x\":1},\"number\":9223372036854775807,\"small\":7,"
+     "\"yes\":true,\"when\":\"2001-09-09T01:46:40.000Z\",\"money\":\"0.05\",\"mode\":\"live\","
+     "\"behind\":\"far\",\"countBehind\":8,\"twice\":\"=a2\",\"word\":\"near\",\"count\":9,"
+     "\"inner\":{\"word\":\"near\",\"count\":9},\"last\":2}\n"},
+    {"a list in JSON has less", &list_view, &none, 1, 0, 1,
+     "[\n{\"text\":null,\"array\":\"\",\"name\":null,\"decimal\":null,\"words\":[],\"raw\":null,"
+     "\"number\":0,\"small\":0,\"yes\":false,\"when\":null,\"money\":null,\"mode\":\"test\","
+     "\"behind\":null,\"twice\":\"\",\"word\":\"\",\"inner\":{\"word\":\"\"}}\n]\n"},
+    {"CSV: only texts may be formulas", &list_view, &whole, 0, 1, 1,
+     "text,array,name,decimal,number,small,yes,when,money,mode,behind,twice\r\n"
+     "'=a,EUR,n,-1.50,9223372036854775807,7,true,2001-09-09T01:46:40.000Z,0.05,live,far,'=a2\r\n"},
+    {"CSV of what is absent", &list_view, &none, 0, 1, 1,
+     "text,array,name,decimal,number,small,yes,when,money,mode,behind,twice\r\n"
+     ",,,,0,0,false,,,test,,\r\n"},
+};
+
+START_TEST(test_forms)
+{
+    const ctl_t ctl = {.pool = unit_pool, .json = form_rows[_i].json, .csv = form_rows[_i].csv};
     const char *output;
+    ctl_list_t *list;
     int before;
 
     output = output_open(&before);
-    ctl_row_print(&ctl, &values, "");
+    if (form_rows[_i].is_list) {
+        list = ctl_list_open(&ctl, form_rows[_i].view, 0);
+        ctl_list_row(list, form_rows[_i].row);
+        ctl_list_close(list);
+    } else {
+        ctl_row_print(&ctl, form_rows[_i].view, form_rows[_i].row);
+    }
     output = output_read(output, before);
-    ck_assert_str_eq(output, "FIELD   VALUE\n"
-                             "0       18446744073709551615\n"
-                             "-       2001-09-09T01:46:40.000Z\n"
-                             "0.05    -\n"
-                             "name    -\n"
-                             "number  3\n"
-                             "time    -\n");
+    ck_assert_msg(strcmp(output, form_rows[_i].want) == 0, "%s: %s", form_rows[_i].name, output);
 }
 END_TEST
 
@@ -188,6 +318,56 @@ START_TEST(test_a_long_table_is_measured_in_parts)
 }
 END_TEST
 
+/* ---- lists that come in batches */
+
+static apr_status_t texts_list(apr_array_header_t **rows, void *baton, const void *after,
+                               apr_pool_t *p)
+{
+    static const char *const texts[] = {"1", "2", "3"};
+    const int next = after ? *(const char *)after - '0' : 0;
+
+    *rows = apr_array_make(p, 1, sizeof(const char *));
+    if (next == *(const int *)baton) {
+        return APR_EGENERAL;
+    }
+    if (next < UNIT_ROWS(texts)) {
+        APR_ARRAY_PUSH(*rows, const char *) = texts[next];
+    }
+    return APR_SUCCESS;
+}
+
+static const struct {
+    const char *name;
+    int fails_at; /* rows printed by then; -1: never */
+    apr_uint64_t limit;
+    apr_status_t status;
+    const char *want;
+} walk_rows[] = {
+    {"all", -1, 0, APR_SUCCESS, "A  B\n1  b\n2  b\n3  b\n"},
+    {"no more than wanted", 2, 2, APR_SUCCESS, "A  B\n1  b\n2  b\n"},
+    {"a batch that cannot be read", 2, 0, APR_EGENERAL, "A  B\n1  b\n2  b\n"},
+};
+
+START_TEST(test_walks)
+{
+    const pay_pager_t pager = {.list = texts_list};
+    const ctl_t ctl = {.pool = unit_pool};
+    int fails_at = walk_rows[_i].fails_at;
+    const char *output;
+    ctl_list_t *list;
+    apr_status_t rv;
+    int before;
+
+    output = output_open(&before);
+    list = ctl_list_open(&ctl, &view, walk_rows[_i].limit);
+    rv = ctl_list_walk(list, &pager, &fails_at);
+    ctl_list_close(list);
+    output = output_read(output, before);
+    ck_assert_msg(rv == walk_rows[_i].status, "%s: %d", walk_rows[_i].name, rv);
+    ck_assert_msg(strcmp(output, walk_rows[_i].want) == 0, "%s: %s", walk_rows[_i].name, output);
+}
+END_TEST
+
 /* ---- its end */
 
 START_TEST(test_what_was_not_taken_is_known_afterwards)
@@ -213,7 +393,8 @@ END_TEST
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_what_steers_a_terminal_is_not_shown, 0, UNIT_ROWS(text_rows));
-    tcase_add_test(tcase, test_values);
+    tcase_add_loop_test(tcase, test_forms, 0, UNIT_ROWS(form_rows));
+    tcase_add_loop_test(tcase, test_walks, 0, UNIT_ROWS(walk_rows));
     tcase_add_loop_test(tcase, test_lists, 0, UNIT_ROWS(list_rows));
     tcase_add_test(tcase, test_a_long_table_is_measured_in_parts);
     tcase_add_test(tcase, test_what_was_not_taken_is_known_afterwards);

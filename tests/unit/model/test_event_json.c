@@ -227,7 +227,9 @@ START_TEST(test_listed)
                                .answer = "a\nb"};
     pay_writer_t *w = pay_writer_make(64, unit_pool);
 
-    pay_event_to_json(w, NULL, &event);
+    pay_writer_object_open(w, NULL);
+    pay_event_members_to_json(w, &event);
+    pay_writer_object_close(w);
     ck_assert_str_eq(
         w->text, apr_pstrcat(unit_pool, "{\"id\":\"", pay_event_id(&event, unit_pool),
                              "\",\"notify\":\"event\",\"notifyType\":\"parked\",\"to\":\"notice\","
