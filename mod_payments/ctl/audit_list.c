@@ -119,9 +119,5 @@ ctl_exit_t ctl_audit_list(ctl_t *ctl)
     listing.list = ctl_list_open(ctl, &entry_view, limit);
     rv = account ? entries_print(&listing, account->number, account->name)
                  : all_print(&listing, accounts);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot list the audit entries");
-    }
-    ctl_list_close(listing.list);
-    return CTL_OK;
+    return ctl_list_end(listing.list, rv, "cannot list the audit entries");
 }

@@ -179,11 +179,7 @@ ctl_exit_t ctl_charge_list(ctl_t *ctl)
     }
     list = ctl_list_open(ctl, &charge_view, limit);
     rv = ctl_list_walk(list, searches ? &found : &in_range, &listing);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot list the charges"); /* the array stays open: no list */
-    }
-    ctl_list_close(list);
-    return CTL_OK;
+    return ctl_list_end(list, rv, "cannot list the charges");
 }
 
 ctl_exit_t ctl_charge_find(pay_charge_t **out, ctl_t *ctl)

@@ -156,9 +156,5 @@ ctl_exit_t ctl_event_list(ctl_t *ctl)
     }
     list = ctl_list_open(ctl, &event_view, limit);
     rv = ctl_list_walk(list, &pager, &listing);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot list the events"); /* the array stays open: no list */
-    }
-    ctl_list_close(list);
-    return CTL_OK;
+    return ctl_list_end(list, rv, "cannot list the events");
 }

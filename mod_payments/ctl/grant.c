@@ -158,9 +158,5 @@ ctl_exit_t ctl_account_grants(ctl_t *ctl)
     }
     list = ctl_list_open(ctl, &grant_view, limit);
     rv = grants_print(ctl, list, accounts);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot list the grants");
-    }
-    ctl_list_close(list);
-    return CTL_OK;
+    return ctl_list_end(list, rv, "cannot list the grants");
 }

@@ -200,9 +200,5 @@ ctl_exit_t ctl_held_list(ctl_t *ctl)
     }
     listing.list = ctl_list_open(ctl, &held_view, limit);
     rv = all_print(&listing);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot list the payments that wait for a person");
-    }
-    ctl_list_close(listing.list);
-    return CTL_OK;
+    return ctl_list_end(listing.list, rv, "cannot list the payments that wait for a person");
 }

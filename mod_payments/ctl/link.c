@@ -289,9 +289,5 @@ ctl_exit_t ctl_link_list(ctl_t *ctl)
     }
     listing.list = ctl_list_open(ctl, &link_view, limit);
     rv = ctl_list_walk(listing.list, &pager, &listing);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot list the payment links"); /* the array stays open */
-    }
-    ctl_list_close(listing.list);
-    return CTL_OK;
+    return ctl_list_end(listing.list, rv, "cannot list the payment links");
 }

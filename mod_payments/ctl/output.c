@@ -3,6 +3,7 @@
 
 #include "base/text/money.h"
 #include "base/text/time.h"
+#include "ctl/message.h"
 
 #include <apr_lib.h>
 #include <apr_strings.h>
@@ -509,6 +510,15 @@ void ctl_list_close(ctl_list_t *list)
     } else if (!list->csv.columns) {
         fputs(list->count ? "\n]\n" : "]\n", stdout);
     }
+}
+
+ctl_exit_t ctl_list_end(ctl_list_t *list, apr_status_t status, const char *failure)
+{
+    if (status != APR_SUCCESS) {
+        return ctl_fail_status(status, failure);
+    }
+    ctl_list_close(list);
+    return CTL_OK;
 }
 
 typedef struct walk_t {

@@ -113,6 +113,12 @@ int ctl_list_is_full(const ctl_list_t *list);
 void ctl_list_close(ctl_list_t *list);
 
 /*
+ * Closes the list of a walk that returned `status`. A failure is reported, and leaves the list
+ * open: cut short, an array of JSON is none.
+ */
+ctl_exit_t ctl_list_end(ctl_list_t *list, apr_status_t status, const char *failure);
+
+/*
  * Prints the rows that pager->list lists until their end or the limit. pager->each prints one;
  * NULL: the row is printed as it is.
  */

@@ -156,9 +156,5 @@ ctl_exit_t ctl_refund_list(ctl_t *ctl)
     }
     list = ctl_list_open(ctl, &record_view, limit);
     rv = refunds_print(list, ctl, &scope, &range);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot list the refunds"); /* the array stays open: no list */
-    }
-    ctl_list_close(list);
-    return CTL_OK;
+    return ctl_list_end(list, rv, "cannot list the refunds");
 }

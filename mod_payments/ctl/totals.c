@@ -214,10 +214,8 @@ ctl_exit_t ctl_totals(ctl_t *ctl)
     }
     totals.list = ctl_list_open(ctl, &total_view, 0);
     rv = pay_pager_walk(&pager, &totals, ctl->pool);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot sum up"); /* the array stays open: no list */
+    if (rv == APR_SUCCESS) {
+        period_print(&totals);
     }
-    period_print(&totals);
-    ctl_list_close(totals.list);
-    return CTL_OK;
+    return ctl_list_end(totals.list, rv, "cannot sum up");
 }
