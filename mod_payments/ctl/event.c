@@ -68,7 +68,7 @@ typedef const pay_problem_t *change_fn(pay_event_t **out, const pay_service_t *s
 /* What retry and drop have in common. */
 typedef struct change_t {
     const ctl_t *ctl;
-    const pay_scope_t *scope;
+    pay_scope_t scope;
     change_fn *op;
     const char *failure;
     const char *done; /* "dropped" */
@@ -80,7 +80,7 @@ static apr_status_t parked_list(apr_array_header_t **rows, void *baton, const vo
 {
     const change_t *change = baton;
 
-    return pay_store_event_list(rows, change->ctl->store, change->scope, 1, after,
+    return pay_store_event_list(rows, change->ctl->store, &change->scope, 1, after,
                                 PAY_STORE_ROWS_MAX, p);
 }
 
@@ -118,20 +118,19 @@ static ctl_exit_t change_all(ctl_t *ctl, change_t *change)
     return CTL_OK;
 }
 
-static ctl_exit_t change_one(ctl_t *ctl, const change_t *change, const pay_scope_t *scope,
-                             const pay_account_t *account)
+static ctl_exit_t change_one(ctl_t *ctl, const change_t *change, const pay_account_t *account)
 {
     const pay_problem_t *problem;
     pay_event_t *event, *changed;
     ctl_exit_t failed;
 
-    failed = event_find(&event, ctl, scope, account);
+    failed = event_find(&event, ctl, &change->scope, account);
     if (failed) {
         return failed;
     }
     problem = change->op(&changed, &ctl->service, event, ctl->pool);
     if (problem && problem->error == PAY_ERR_REFERENCE_UNKNOWN) {
-        return event_absent(account, scope);
+        return event_absent(account, &change->scope);
     }
     if (problem) {
         return ctl_fail_service(problem, change->failure, ctl->pool);
@@ -143,7 +142,6 @@ static ctl_exit_t change_one(ctl_t *ctl, const change_t *change, const pay_scope
 static ctl_exit_t event_change(ctl_t *ctl, change_t *change)
 {
     pay_account_t *account;
-    pay_scope_t scope;
     ctl_exit_t failed;
 
     if (!ctl->arg[1] == !ctl->option[CTL_OPTION_ALL]) {
@@ -152,14 +150,13 @@ static ctl_exit_t event_change(ctl_t *ctl, change_t *change)
                         "--help'",
                         ctl->command->name);
     }
-    failed = ctl_scope_find(&scope, &account, ctl);
+    failed = ctl_scope_find(&change->scope, &account, ctl);
     if (failed) {
         return failed;
     }
     if (ctl->arg[1]) {
-        return change_one(ctl, change, &scope, account);
+        return change_one(ctl, change, account);
     }
-    change->scope = &scope;
     return change_all(ctl, change);
 }
 

@@ -89,7 +89,7 @@ typedef struct listing_t {
     const pay_account_t *account;
     int one_mode; /* 1: only what is of `mode` */
     pay_mode_t mode;
-    const pay_scope_t *scope; /* NULL: all */
+    pay_scope_t scope; /* of `account` */
 } listing_t;
 
 static const char *account_name(const listing_t *listing, apr_uint32_t number)
@@ -129,25 +129,23 @@ static apr_status_t dues_list(apr_array_header_t **rows, void *baton, const void
 {
     const listing_t *listing = baton;
 
-    return pay_store_held_list(rows, listing->ctl->store, listing->scope, after, PAY_STORE_ROWS_MAX,
-                               p);
+    return pay_store_held_list(rows, listing->ctl->store, listing->account ? &listing->scope : NULL,
+                               after, PAY_STORE_ROWS_MAX, p);
 }
 
 static apr_status_t all_print(listing_t *listing)
 {
     const pay_pager_t pager = {.list = dues_list, .each = due_print};
-    pay_scope_t scope;
     apr_status_t rv = APR_SUCCESS;
     int mode;
 
     if (!listing->account) {
         return ctl_list_walk(listing->list, &pager, listing);
     }
-    listing->scope = &scope;
-    scope.account = listing->account->number;
+    listing->scope.account = listing->account->number;
     for (mode = 0; rv == APR_SUCCESS && mode < PAY_MODE_COUNT; mode++) {
-        scope.mode = (pay_mode_t)mode;
-        if (!listing->one_mode || listing->mode == scope.mode) {
+        listing->scope.mode = (pay_mode_t)mode;
+        if (!listing->one_mode || listing->mode == listing->scope.mode) {
             rv = ctl_list_walk(listing->list, &pager, listing);
         }
     }
