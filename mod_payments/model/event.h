@@ -101,7 +101,8 @@ pay_refund_t pay_event_refund(const pay_event_t *event);
  */
 void pay_event_body_to_json(struct pay_writer_t *w, const pay_event_t *event);
 
-/* Writes the members of an object: its content and the state of its delivery, without the records. */
+/* Writes the members of an object: its content and the state of its delivery, without the records.
+ */
 void pay_event_members_to_json(struct pay_writer_t *w, const pay_event_t *event);
 
 /* Returns the time until the next attempt after `failures` failed ones, without jitter. */
