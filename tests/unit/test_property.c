@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random sequences of charges, refunds, voids, retries, reconciliation and crashes through the real
- * services and store, held against property_model.h after every step. PAYMENTS_SEQUENCES says how
- * many, PAYMENTS_SEED which one to begin with.
+ * services and store, compared with property_model.h after every step. PAYMENTS_SEQUENCES is their
+ * number, PAYMENTS_SEED the first one.
  */
 
 #include "property.h"
@@ -69,7 +69,7 @@ static void step(void)
     property_compare(0);
 }
 
-/* Nothing is left for the next one's. */
+/* Nothing is left for the next one. */
 static void end(pay_mode_t mode)
 {
     property.doing = "at the end";
@@ -79,7 +79,7 @@ static void end(pay_mode_t mode)
     }
     property_reconcile(PAYMENTS_APPROVED);
     property_compare(1);
-    property_end_late(); /* which ends checkouts, too, and tells of it */
+    property_end_late(); /* which ends checkouts, too, and reports it */
     property_compare(1);
     if (property_below(4) == 0) {
         property_erase();
@@ -136,7 +136,10 @@ static int is_all_seen(void)
            && property.copies > 0 && property.clocks > 0;
 }
 
-/* As many as were asked for, and, since few may lack something by chance, until all was seen. */
+/*
+ * The requested number, and, because few may lack something by chance, more until everything
+ * occurred.
+ */
 START_TEST(test_random_sequences_keep_to_the_model)
 {
     apr_uint64_t count = number_of("PAYMENTS_SEQUENCES", SEQUENCES_DEFAULT);
@@ -180,7 +183,7 @@ static void add(TCase *tcase)
 
 static void prepare(void)
 {
-    /* A disk would take most of the time, and what it does is other tests' concern. */
+    /* A disk would take most of the time, and its behaviour is the subject of other tests. */
     if (access("/dev/shm", W_OK) == 0) {
         (void)setenv("TMPDIR", "/dev/shm", 1);
     }

@@ -22,7 +22,7 @@ char till_fault[TILL_LINE_MAX];
 
 static pthread_mutex_t till_sink_mutex = PTHREAD_MUTEX_INITIALIZER;
 static int till_numbers[TILL_NUMBERS];
-static const char *till_wanted; /* what a fault's text is to hold */
+static const char *till_wanted; /* the wanted part of a fault's text */
 
 static apr_time_t till_clock_read(void)
 {
@@ -91,7 +91,7 @@ static const char *till_key(int i)
     return key.id;
 }
 
-/* The scopes' keys descend while their rows come in turn: nothing may rest on appending. */
+/* The scopes' keys descend while their rows come in turn: nothing may depend on appending. */
 void till_set_up(void)
 {
     static const char *const names[] = {"early", "late"};
@@ -335,7 +335,7 @@ void till_raw(pay_rows_work_t work, void *baton)
 typedef struct till_row_t {
     pay_table_t table;
     const pay_store_key_t *key;
-    const void *bytes; /* NULL: the row is taken out */
+    const void *bytes; /* NULL: the row is deleted */
     size_t len;
 } till_row_t;
 
@@ -356,7 +356,7 @@ static int till_plant_work(pay_rows_txn_t *txn, void *baton)
     if (!found && row->bytes) {
         return pay_rows_put(txn, row->table, &key, &val, 0);
     }
-    /* The count of rows follows: it is another test's matter. */
+    /* The count of rows follows: it is the subject of another test. */
     if (!row->bytes) {
         return pay_store_rows_del(txn, row->table, &key);
     }

@@ -33,8 +33,8 @@ static int dir_count;
 
 #ifdef __SANITIZE_THREAD__
 /*
- * Both stand before libc's: not every ThreadSanitizer knows that these synchronize, and it would
- * take all that they keep apart for a race. A wall clock that steps is no matter here.
+ * Both precede libc's: not every ThreadSanitizer knows that these synchronise, and it would report
+ * a race for all that they separate. Steps of the wall clock do not matter here.
  */
 static struct timespec by_wall_clock(clockid_t clock, const struct timespec *until)
 {
@@ -181,7 +181,7 @@ static int make_top_dir(void)
         parent = "/tmp";
     }
     apr_snprintf(top_dir, sizeof(top_dir), "%s/payments-unit-XXXXXX", parent);
-    /* In a container the directory may lie in its own layers. */
+    /* In a container the directory may be in its own layers. */
     return mkdtemp(top_dir) != NULL && setenv("PAYMENTS_OVERLAYFS", "tests", 1) == 0;
 }
 

@@ -142,7 +142,7 @@ void *upstream_open(void)
     return context;
 }
 
-/* An order, and the number that it is answered with. */
+/* An order, and the number of its answer. */
 static int order(const char *line, const char *bytes)
 {
     int number = -1;

@@ -4,8 +4,8 @@
 #include <pthread.h>
 
 /*
- * What the seam of the store promises to units of work, whichever engine is below it
- * (store/rows.h). The ways of a scan have a program of their own.
+ * The guarantees of the store's seam to units of work, for any engine below it (store/rows.h). The
+ * scans have a program of their own.
  */
 
 #define THREADS 8
@@ -59,7 +59,7 @@ static int sees_work(pay_rows_txn_t *txn, void *baton)
     ck_assert_int_eq(pay_rows_put(txn, PAY_TABLE_META, &at, &row, 0), MDB_SUCCESS);
     ck_assert_int_eq(pay_rows_get(&got, txn, PAY_TABLE_META, &at), MDB_SUCCESS);
     ck_assert(is_text(&got, "1"));
-    ck_assert_ptr_null(stored("a")); /* nobody else does, until it is committed */
+    ck_assert_ptr_null(stored("a")); /* nobody else sees it until it is committed */
     row = val_of("2");
     ck_assert_int_eq(pay_rows_put(txn, PAY_TABLE_META, &at, &row, MDB_NOOVERWRITE), MDB_KEYEXIST);
     ck_assert(is_text(&row, "1"));
@@ -81,7 +81,7 @@ START_TEST(test_a_work_sees_what_it_wrote)
 }
 END_TEST
 
-/* How a work ends, and what is left of it. */
+/* How a work ends, and its effects. */
 static const struct {
     const char *name;
     int code;
@@ -174,7 +174,7 @@ static void *add_thread(void *data)
 }
 
 /* Works of many threads run one after the other, whether one commit makes them durable or many; one
- * that fails takes nothing of the others with it. */
+ * that fails removes nothing of the others with it. */
 START_TEST(test_works_follow_each_other)
 {
     const apr_uint64_t each = ROUNDS - ROUNDS / 3;
@@ -238,7 +238,7 @@ static const struct {
     pay_table_t table;
     int key;
     const char
-        *want; /* who may: own scope, live, other scope, account, other account, Store, All */
+        *want; /* allowed turns: own scope, live, other scope, account, other account, Store, All */
 } turn_rows[] = {
     {"a charge", PAY_TABLE_CHARGE, AT_SCOPE, "o....../A"},
     {"what is due", PAY_TABLE_PENDING_DUE, AT_TIME, "o....../A"},

@@ -51,7 +51,7 @@ START_TEST(test_scopes_keep_their_order)
     pay_scope_t back;
 
     pay_store_key_of_scope(&smaller, &scope_rows[_i].smaller);
-    pay_store_key_u64(&smaller, UINT64_MAX); /* nothing behind the scope reaches the next one */
+    pay_store_key_u64(&smaller, UINT64_MAX); /* no key of the scope reaches the next one */
     pay_store_key_of_scope(&larger, &scope_rows[_i].larger);
     pay_store_key_u64(&larger, 0);
     ck_assert_msg(smaller.len == PAY_STORE_SCOPE_LEN + 8, "%s", scope_rows[_i].name);

@@ -167,8 +167,7 @@ static void check_same(const char *name, const record_t *got, const record_t *wa
     ck_assert_msg(!memcmp(got->digest, want->digest, sizeof(got->digest)), "%s: bytes", name);
 }
 
-/* What is empty at the end is left out, and read as it was; a table that ends there reads it too.
- */
+/* Empty fields at the end are left out, and read as they were; a shorter table reads it too. */
 START_TEST(test_trimming)
 {
     const record_t *record = &trim_rows[_i].record;
@@ -237,7 +236,7 @@ START_TEST(test_damage_is_found)
 }
 END_TEST
 
-/* Fields that say what they allow. */
+/* Fields that state their limits. */
 static const pay_row_field_t judged_fields[] = {
     PAY_ROW_MAX(record_t, wide, APR_INT64_MAX), PAY_ROW_MAX(record_t, narrow, 7),
     PAY_ROW_MAX(record_t, two, 1000),           PAY_ROW_MAX(record_t, one, 1),
@@ -266,7 +265,7 @@ static const struct {
     {"NULL behind a string", {.text = "a", .absent = NULL}, 0},
 };
 
-/* Whatever is written, only what the fields allow is read. */
+/* Whatever is written, only values within the fields' limits are read. */
 START_TEST(test_values_are_judged)
 {
     const record_t *record = &judged_rows[_i].record;

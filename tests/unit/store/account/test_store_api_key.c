@@ -154,7 +154,7 @@ static apr_size_t list_bytes(pay_store_t *store, int count)
     return bytes;
 }
 
-/* However many keys other accounts have, the list of one has only its own in its memory. */
+/* However many keys other accounts have, the memory of one list contains only its own. */
 START_TEST(test_list_without_those_of_others)
 {
     pay_store_t *store = fixture_shop(unit_dir());

@@ -75,7 +75,7 @@ START_TEST(test_put_again)
     check_key(get(1), 1, "one", TILL_NOW);
     check_key(put(1, "two", 1), 1, "two", till_clock);
     check_key(get(1), 1, "two", till_clock);
-    check_key(put(0, "three", 1), 0, "three", till_clock); /* in the place of none */
+    check_key(put(0, "three", 1), 0, "three", till_clock); /* in place of none */
     check_key(get(1), 1, "two", till_clock);
 }
 END_TEST
@@ -131,7 +131,7 @@ START_TEST(test_made_at_once)
 }
 END_TEST
 
-/* The scopes in their order, `limit` a call, behind `after`. */
+/* The scopes in their order, `limit` a call, after `after`. */
 static const char *listed(const pay_scope_t *after, int limit)
 {
     apr_array_header_t *list;
@@ -176,7 +176,7 @@ START_TEST(test_reseal)
 
     ck_assert_int_eq(
         pay_store_encryption_key_reseal(&changed, store, &till->scopes[0], "s", "n", unit_pool),
-        APR_SUCCESS); /* it was taken out meanwhile */
+        APR_SUCCESS); /* it was removed meanwhile */
     ck_assert_int_eq(changed, 0);
     put(0, "one", 0);
     put(1, "one", 0);
@@ -197,7 +197,7 @@ START_TEST(test_reseal)
 }
 END_TEST
 
-/* A row that does not decode is told and breaks what needs it. */
+/* A row that does not decode is logged and fails the work that needs it. */
 START_TEST(test_damaged)
 {
     const pay_encryption_key_t wanted = proposal(0, "two");
@@ -222,7 +222,7 @@ START_TEST(test_damaged)
                                                      "b", unit_pool),
                      PAY_STORE_ECORRUPT);
     check_key(get(1), 1, "one", TILL_NOW);
-    check_key(put(0, "two", 1), 0, "two", TILL_NOW); /* a new one mends it */
+    check_key(put(0, "two", 1), 0, "two", TILL_NOW); /* a new one repairs it */
     till_check_clean();
 }
 END_TEST

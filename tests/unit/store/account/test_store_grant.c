@@ -45,7 +45,7 @@ static pay_role_t role_of(const char *account, const char *host, const char *use
     return out ? out->role : 0;
 }
 
-/* "account/host/user/role" of each, a blank behind it. */
+/* "account/host/user/role" of each, followed by a blank. */
 static const char *told(const apr_array_header_t *grants)
 {
     const char *text = "";
@@ -90,7 +90,7 @@ static int faults(void)
     return (int)count;
 }
 
-/* Who is somebody else: the same name on another host, the same host's other user, account two. */
+/* Other persons: the same name on another host, the same host's other user, account two. */
 START_TEST(test_apart)
 {
     grant("two", "b.example", "ada", PAY_ROLE_VIEWER);
@@ -165,7 +165,7 @@ START_TEST(test_taken_away)
 }
 END_TEST
 
-/* Neither taken away nor made less; another account's owner, or a viewer, is no second one. */
+/* Neither removed nor reduced; another account's owner, or a viewer, is not a second one. */
 START_TEST(test_last_owner)
 {
     pay_grant_verdict_t verdict;
@@ -229,7 +229,7 @@ START_TEST(test_lists_of_no_account)
 }
 END_TEST
 
-/* As many as there may be; one more is refused, another role for one of them is not. */
+/* The greatest number; one more is refused, another role for one of them is not. */
 START_TEST(test_most)
 {
     pay_grant_verdict_t verdict;

@@ -142,7 +142,7 @@ START_TEST(test_length)
 }
 END_TEST
 
-/* The key of this table holds the token: it must not be logged. */
+/* The key of this table contains the token: it must not be logged. */
 START_TEST(test_damage_is_logged_without_the_token)
 {
     static const char key[] = "\0\0\0\1\0tok_secret";

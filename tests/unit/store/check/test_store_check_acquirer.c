@@ -44,10 +44,10 @@ static void fill(void)
 static const struct {
     const char *name;
     pay_table_t table;
-    int kind;          /* of the entry that is taken out, or planted */
+    int kind;          /* of the entry that is removed, or planted */
     const char *text;  /* of table acquirer: the name */
     apr_uint64_t seq;  /* of table held */
-    const char *plant; /* NULL: it is taken out */
+    const char *plant; /* NULL: it is removed */
     int len;
     const char *fault;
 } spoils[] = {

@@ -9,7 +9,7 @@ static const struct {
     const char *name;
     apr_uint32_t account;
     apr_uint64_t seq;
-    const char *bytes; /* NULL: taken out; "": a good row */
+    const char *bytes; /* NULL: removed; "": a good row */
     int short_key;
     int want; /* faults */
     const char *told;

@@ -4,7 +4,7 @@
 #include "store/payment/charge.h"
 #include "store/record/scope.h"
 
-/* What is done to the row of charge "partly": 1,000, of which 300 are refunded and 200 pending. */
+/* Damage to the row of charge "partly": 1,000, of which 300 are refunded and 200 pending. */
 typedef enum spoil_t {
     SPOIL_ROW,
     SPOIL_KEY_LENGTH,

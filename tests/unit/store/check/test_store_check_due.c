@@ -13,7 +13,7 @@ static const struct {
     apr_time_t due_at;
     int kind;
     apr_uint64_t seq;
-    int gone; /* the entry is taken out, else put in */
+    int gone; /* the entry is removed, else added */
     int want;
     const char *told;
     int late; /* the entry is of table late_due */

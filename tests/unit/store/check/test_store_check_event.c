@@ -3,7 +3,7 @@
 
 #include "store/payment/charge.h"
 
-/* What the store's check tells of endpoints and events whose rows do not agree. */
+/* The check's reports on endpoints and events whose rows do not agree. */
 
 typedef enum target_t { ENDPOINT, ENDPOINT_DUE, EVENT, EVENT_DUE, EVENT_PARKED } target_t;
 
@@ -18,7 +18,7 @@ static const pay_table_t tables[] = {
 static const struct {
     const char *name;
     target_t target;
-    int gone; /* the row is taken out, else put in */
+    int gone; /* the row is removed, else added */
     apr_uint64_t charge_seq;
     apr_uint32_t sequence;
     apr_time_t due_at;
@@ -219,7 +219,7 @@ START_TEST(test_changed)
 }
 END_TEST
 
-/* Rows put in where there was none, or of records that are gone. */
+/* Rows added where there was none, or of records that are gone. */
 START_TEST(test_charge_knows_of_fewer)
 {
     pay_store_key_t key;

@@ -122,7 +122,7 @@ START_TEST(test_spoiled)
 }
 END_TEST
 
-/* What does not decode grants nothing, to nobody. */
+/* A row that does not decode grants nothing, to nobody. */
 START_TEST(test_damage_grants_nothing)
 {
     apr_array_header_t *grants;

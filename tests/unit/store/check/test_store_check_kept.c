@@ -68,7 +68,7 @@ static int rewrite_work(pay_rows_txn_t *txn, void *baton)
     return pay_store_kept_write(txn, &at, rc ? NULL : before, &rewrite->kept, unit_pool);
 }
 
-/* The row is written anew as a charge's or refund's of this number. */
+/* The row is written again as a charge's or refund's of this number. */
 static void lead_to(int i, const pay_idempotency_t *use, pay_store_kept_what_t what,
                     apr_uint64_t seq)
 {
@@ -136,7 +136,7 @@ static void spoil_no_operation(int i)
 
 static void spoil_account(int i)
 {
-    spoil_key(i, 0, 0x77); /* told beside the row, which does not decode */
+    spoil_key(i, 0, 0x77); /* reported beside the row, which does not decode */
 }
 
 static void spoil_charge_gone(int i)

@@ -61,7 +61,7 @@ static void plant_link(const pay_store_key_t *key, const pay_link_t *link)
     till_plant(PAY_TABLE_LINK, key, row.mv_data, row.mv_size);
 }
 
-/* A page of kind link, with so many bytes of the scope and reference behind it. */
+/* A page of kind link, followed by so many bytes of the scope and reference. */
 static void plant_page(const char *id, const char *reference, size_t len)
 {
     unsigned char place[1 + PAY_STORE_KEY_MAX] = {PAY_PAGE_LINK};

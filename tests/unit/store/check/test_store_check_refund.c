@@ -4,7 +4,7 @@
 #include "store/payment/refund.h"
 #include "store/record/scope.h"
 
-/* What is done to refund rfd_N (seq 1, processed) of charge "order-1" (seq 1) of its scope. */
+/* Damage to refund rfd_N (seq 1, processed) of charge "order-1" (seq 1) of its scope. */
 typedef enum spoil_t {
     SPOIL_ROW,
     SPOIL_REF_GONE,
@@ -108,7 +108,7 @@ static int change_scope(pay_rows_txn_t *txn, void *baton)
     return rc ? rc : pay_store_scope_put(txn, scope, &row, unit_pool);
 }
 
-/* Its entry is taken out, or leads to the scope's other refund. */
+/* Its entry is removed, or leads to the scope's other refund. */
 static int spoil_repeat(pay_rows_txn_t *txn, void *baton)
 {
     const change_t *change = baton;

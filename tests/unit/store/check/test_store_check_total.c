@@ -10,7 +10,7 @@
 
 #define STEP PAY_TOTAL_STEP
 
-/* Two charges, one of which failed, and one refund in scope 1; others have the like. */
+/* Two charges, one of which failed, and one refund in scope 1; others have similar ones. */
 static void fill(void)
 {
     pay_charge_t *charge;
@@ -79,7 +79,7 @@ static const struct {
 typedef struct change_t {
     pay_charge_t charge;
     pay_refund_t refund;
-    int count; /* of the charge; of the refund when the charge has no amount */
+    int count; /* of the charge; of the refund if the charge has no amount */
 } change_t;
 
 static int change_total(pay_rows_txn_t *txn, void *baton)
@@ -120,7 +120,7 @@ static void spoil_total(spoil_t how)
     till_raw(change_total, &change);
 }
 
-/* Another table's row, or one that is none. */
+/* Another table's row, or an invalid one. */
 static void spoil_row(spoil_t how)
 {
     pay_store_total_t total = {.scope = till->scopes[1],
@@ -173,7 +173,7 @@ START_TEST(test_spoiled)
 
     fill();
     till_check_clean();
-    if (how == SPOIL_REFUND_LESS) { /* take_away wants the sum that is there */
+    if (how == SPOIL_REFUND_LESS) { /* take_away needs the existing sum */
         pay_refund_t *refund = till_refund(1, "paid", 111, PAY_REFUND_OPENED);
 
         (void)till_refund_resolve(&refund, 1, refund->refund_reference, PAY_OUTCOME_APPROVED);
@@ -191,7 +191,7 @@ START_TEST(test_spoiled)
 }
 END_TEST
 
-/* More steps than one part looks at, in every scope, and a fault in the last one. */
+/* More steps than one part examines, in every scope, and a fault in the last one. */
 START_TEST(test_more_than_one_part)
 {
     pay_charge_t charge = {.state = PAY_CHARGE_FAILED, .money = {1, "NGN"}};
@@ -274,7 +274,7 @@ START_TEST(test_in_use)
 }
 END_TEST
 
-/* Keys behind all that any step can have: the check tells of them, and ends. */
+/* Keys after all that any step can have: the check reports them, and ends. */
 START_TEST(test_last_keys)
 {
     static const pay_table_t tables[] = {PAY_TABLE_CHARGE_BY_TIME, PAY_TABLE_REFUND,

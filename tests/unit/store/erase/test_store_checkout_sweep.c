@@ -202,7 +202,7 @@ START_TEST(test_which)
     if (cases[_i].after == UNTOLD) {
         outlet_open(i, PAY_ENDPOINT_WEBHOOK);
     }
-    sweep_at(till_clock, 100); /* nothing of an earlier version is there */
+    sweep_at(till_clock, 100); /* no row of an earlier version is there */
     charge = make(i, cases[_i].maker, key_id, "order-1");
     end(charge, cases[_i].end);
     if (cases[_i].after == CONTRADICTED) {
@@ -213,7 +213,8 @@ START_TEST(test_which)
     till_check_clean();
     sweep_at(till_clock + KEEP - 1000, 100);
     ck_assert_msg(is_there(i, "order-1"), "%s: too early", name);
-    for (n = 0; n < 3; n++) { /* what cannot go is no obstacle, however often it is looked at */
+    for (n = 0; n < 3; n++) { /* a row that cannot be removed is no obstacle, however often it is
+                               * examined */
         sweep_at(till_clock + KEEP + n * (HOUR + 1), 100);
         ck_assert_msg(is_there(i, "order-1") == !goes, "%s", name);
         till_check_clean();
@@ -229,9 +230,9 @@ END_TEST
 static const struct {
     const char *name;
     apr_interval_time_t made; /* by how much the clock was ahead when it was made and ended */
-    apr_interval_time_t set;  /* by how much it is ahead when it is looked at first */
-    int again;                /* the machine was started since it was made */
-    apr_interval_time_t first, goes; /* how long after it ended that is, and when it goes */
+    apr_interval_time_t set;  /* by how much it is ahead at the first look */
+    int again;                /* the machine was restarted since it was made */
+    apr_interval_time_t first, goes; /* how long after its end that is, and when it is removed */
 } clock_cases[] = {
     {"a clock that is right", 0, 0, 0, HOUR, KEEP},
     {"a clock that is ahead: its payer may be at the acquirer's page", 0, KEEP + 8 * DAY, 0, HOUR,
@@ -241,8 +242,8 @@ static const struct {
     {"ended by one that was ahead by less than a day", DAY - HOUR, 0, 0, HOUR, KEEP + DAY - HOUR},
 };
 
-/* How long one of Live Mode is kept: by the boot clock at least as long as the setting says, and by
- * a clock that was ahead no longer than from when that is seen. */
+/* How long one of Live Mode is kept: by the boot clock at least as long as the setting, and by a
+ * clock that was ahead no longer than from the time when that is noticed. */
 START_TEST(test_clocks)
 {
     const char *key_id = public_key(1), *name = clock_cases[_i].name;
@@ -270,7 +271,7 @@ START_TEST(test_clocks)
 }
 END_TEST
 
-/* A part in one turn; with `off` nothing goes. */
+/* A part in one turn; with `off` nothing is removed. */
 START_TEST(test_parts)
 {
     const char *key_id = public_key(0);
@@ -386,7 +387,7 @@ START_TEST(test_older_store)
 }
 END_TEST
 
-/* Who only reads an older store does without the table. */
+/* A program that only reads an older store does without the table. */
 START_TEST(test_older_store_read_only)
 {
     pay_store_options_t options = till->store->options;

@@ -3,7 +3,7 @@
 
 #define SCOPE 1
 
-/* At most `steps` of them; the store is whole after each. */
+/* At most `steps` of them; the store is consistent after each. */
 static pay_erasure_t erase(int steps)
 {
     pay_erasure_t at;
@@ -45,7 +45,7 @@ static int found(const char *email)
     return charges->nelts;
 }
 
-/* Nothing of the payer is left but what is pending, and nothing of anybody else is gone. */
+/* Nothing of the payer is left except pending charges, and nothing of other payers is gone. */
 START_TEST(test_erased)
 {
     int before[ERASE_TRACES][TILL_SCOPES], n, i;
@@ -107,7 +107,7 @@ START_TEST(test_pending_later)
 }
 END_TEST
 
-/* Killed after any step and begun anew, it comes to the same. */
+/* Killed after any step and begun again, it has the same result. */
 START_TEST(test_killed)
 {
     pay_erasure_t at;
@@ -155,7 +155,7 @@ START_TEST(test_replayed)
 }
 END_TEST
 
-/* Live, what is not known is the acquirer's to judge: an erased token stays known as revoked. */
+/* In Live Mode the acquirer judges unknown tokens: an erased token stays known as revoked. */
 START_TEST(test_tokens)
 {
     const pay_scope_t *scope = &till->scopes[_i];
@@ -196,7 +196,7 @@ START_TEST(test_tokens)
     ck_assert_int_eq(pay_store_token_list(&tokens, till->store, scope, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(tokens->nelts, 1);
     ck_assert_str_eq(APR_ARRAY_IDX(tokens, 0, pay_token_t *)->token, "token-of-grace");
-    erase_token(_i, "token-of-ada", ERASE_OTHER); /* issued anew, it is as good as any */
+    erase_token(_i, "token-of-ada", ERASE_OTHER); /* issued again, it is as good as any */
     ck_assert_int_eq(pay_store_token_get(&token, till->store, scope, "token-of-ada", unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(token->revoked_at, 0);
@@ -205,7 +205,7 @@ START_TEST(test_tokens)
 }
 END_TEST
 
-/* What happens to it later is told to the merchant, and to no payer. */
+/* Later changes to it are reported to the merchant, and to no payer. */
 START_TEST(test_told_later)
 {
     pay_refund_t *refund;
@@ -248,7 +248,7 @@ START_TEST(test_many_rows)
 }
 END_TEST
 
-/* More charges than one tour takes, and more tokens than one part. */
+/* More charges than one batch takes, and more tokens than one part. */
 START_TEST(test_many_charges)
 {
     pay_erasure_t at;
@@ -315,7 +315,7 @@ static int sweep(void)
     return count;
 }
 
-/* As long as the longest window, the request is known without its note; then that is over, too. */
+/* As long as the longest window, the request is known without its note; then that ends, too. */
 START_TEST(test_repetition)
 {
     const pay_refund_t *refund = erased_refund(1), *found;
@@ -339,7 +339,7 @@ START_TEST(test_repetition)
 }
 END_TEST
 
-/* One that is pending stands for its request however long that takes. */
+/* A pending one stands for its request however long that takes. */
 START_TEST(test_repetition_of_a_pending_one)
 {
     pay_refund_t *refund = erased_refund(0);
@@ -375,7 +375,7 @@ static void set_ahead(int days)
     till_steps += step;
 }
 
-/* The window is one of time that went by: no step of the clock ends it. */
+/* The window is one of elapsed time: no step of the clock ends it. */
 START_TEST(test_repetition_and_clocks)
 {
     const char *name = clocks[_i].name;
@@ -423,7 +423,7 @@ START_TEST(test_old_refund_leaves_no_digest)
 }
 END_TEST
 
-/* Records that are imported again are known by the rest of them, and bring nothing back. */
+/* Records that are imported again are known by their other data, and bring nothing back. */
 START_TEST(test_imported_again)
 {
     int rows;

@@ -29,7 +29,10 @@ static void keep_text(int i, const char *key)
         APR_SUCCESS);
 }
 
-/* Kept while the clock was ahead: for nobody knows how long, so for the whole time from now on. */
+/*
+ * Stored while the clock was ahead: nobody knows how long ago, so it is kept for the whole time
+ * from now on.
+ */
 START_TEST(test_kept_ahead)
 {
     till_clock = TILL_NOW + 365 * 24 * HOUR;
@@ -127,7 +130,7 @@ START_TEST(test_limit)
 }
 END_TEST
 
-/* A pending charge keeps its key, one look an hour; a decided one gives it up. */
+/* A pending charge keeps its key, one look an hour; a decided one releases it. */
 START_TEST(test_pending)
 {
     pay_charge_t *charge;
@@ -258,9 +261,9 @@ END_TEST
 
 static const struct {
     const char *name;
-    const char *key; /* of a text that is kept; "key-r": of a refund; else of nothing */
+    const char *key; /* of a stored text; "key-r": of a refund; else of nothing */
     apr_time_t due_at;
-    int gone; /* whether the text went with it */
+    int gone; /* whether the text was removed with it */
 } stray_cases[] = {
     {"of nothing", "key-9", TILL_NOW, 0},
     {"ahead of the row's own time", "key-1", TILL_NOW, 0},
@@ -307,7 +310,7 @@ START_TEST(test_entries_of_a_wrong_length)
         key.len = len;
         till_plant(PAY_TABLE_KEPT_DUE, &key, "", 0);
     }
-    while (expire(TILL_NOW, 2) > 0) { /* each is told once, and gone */
+    while (expire(TILL_NOW, 2) > 0) { /* each is reported once, and removed */
         ck_assert_int_lt(till_lines[PAY_LOG_ERR], 10);
     }
     ck_assert_int_eq(till_lines[PAY_LOG_ERR], 6);

@@ -2,7 +2,7 @@
 #include "link_goods.h"
 #include "payers.h"
 
-#define SCOPE 2 /* Test Mode; its Live Mode and another account's Test Mode lie around it */
+#define SCOPE 2 /* Test Mode; its Live Mode and another account's Test Mode are on either side */
 
 static const pay_table_t emptied[] = {
     PAY_TABLE_TOKEN,     PAY_TABLE_CHARGE,           PAY_TABLE_CHARGE_REF,
@@ -91,7 +91,7 @@ START_TEST(test_live)
 }
 END_TEST
 
-/* Killed after any step and begun anew, it ends empty. */
+/* Killed after any step and begun again, it ends empty. */
 START_TEST(test_killed)
 {
     int steps;
@@ -105,7 +105,7 @@ START_TEST(test_killed)
 }
 END_TEST
 
-/* What is made while it runs stays, and so does a charge that was refunded meanwhile. */
+/* Rows made while it runs stay, and so does a charge that was refunded meanwhile. */
 START_TEST(test_made_meanwhile)
 {
     pay_reset_t at;
@@ -132,8 +132,7 @@ START_TEST(test_made_meanwhile)
 }
 END_TEST
 
-/* What a clock that was ahead has dated is from before all the same, and what is made meanwhile is
- * not. */
+/* Rows dated by a clock that was ahead still count as earlier, and rows made meanwhile do not. */
 START_TEST(test_made_while_the_clock_was_ahead)
 {
     pay_reset_t at;
@@ -192,7 +191,7 @@ START_TEST(test_refunded_meanwhile)
 }
 END_TEST
 
-/* What a process is at work on is left to it. */
+/* Work in flight of a process is left to it. */
 START_TEST(test_in_flight)
 {
     pay_charge_t *proposal, *charge;
@@ -215,7 +214,7 @@ START_TEST(test_in_flight)
 }
 END_TEST
 
-/* Links stay, and count what is still there: one that was paid once may be paid again. */
+/* Links stay, and count the remaining checkouts: one that was paid once may be paid again. */
 START_TEST(test_links)
 {
     pay_charge_t *charge;
@@ -243,7 +242,7 @@ START_TEST(test_links)
 }
 END_TEST
 
-/* More than one transaction, or one part, takes out. */
+/* More than one transaction, or one part, removes. */
 START_TEST(test_many)
 {
     erase_events_t plant = {.endpoint = PAY_ENDPOINT_WEBHOOK,

@@ -45,7 +45,7 @@ typedef struct sums_t {
     apr_uint64_t charges, refunds, events;
 } sums_t;
 
-/* Between two transactions of a tour the store is whole. */
+/* Between two transactions of a batch delete the store is consistent. */
 static void counted(const pay_store_tour_t *tour, void *baton)
 {
     sums_t *sums = baton;
@@ -102,7 +102,7 @@ START_TEST(test_many_rows)
 }
 END_TEST
 
-/* What is left is left, and the tour goes on behind it. */
+/* A charge that is skipped stays, and the work goes on after it. */
 START_TEST(test_left)
 {
     apr_uint64_t seqs[3];

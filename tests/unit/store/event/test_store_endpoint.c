@@ -68,7 +68,7 @@ START_TEST(test_address_at_its_longest)
 }
 END_TEST
 
-/* What is changed later: its own times and counts go on, its back-off does not. */
+/* A later change: its own times and counts go on, its back-off does not. */
 START_TEST(test_put_again)
 {
     pay_endpoint_t wanted, *got;
@@ -109,7 +109,7 @@ static const struct {
     {"none, as before it was made", "", "", 0},
 };
 
-/* Who read it before somebody else changed its secrets does not put the old ones back. */
+/* A caller that read it before another changed its secrets does not restore the old ones. */
 START_TEST(test_put_over_other_secrets)
 {
     const pay_endpoint_t is = {.scope = till->scopes[0],
@@ -137,7 +137,7 @@ START_TEST(test_put_over_other_secrets)
 }
 END_TEST
 
-/* A clock that was set back neither moves times backward nor keeps an endpoint from its look. */
+/* A clock that was set back neither moves times backward nor keeps an endpoint from its turn. */
 START_TEST(test_put_after_the_clock_went_back)
 {
     pay_endpoint_t *got = outlet_open(0, PAY_ENDPOINT_WEBHOOK);
@@ -222,7 +222,7 @@ static apr_status_t switch_both(int enabled, const char *first, const char *seco
     return pay_store_endpoint_switch(till->store, switches, unit_pool);
 }
 
-/* One of them is there, and keeps what it is not told to change. */
+/* One of them exists, and keeps everything that is not changed. */
 START_TEST(test_switch)
 {
     pay_endpoint_t wanted = {.scope = till->scopes[0],
@@ -252,7 +252,10 @@ START_TEST(test_switch)
 }
 END_TEST
 
-/* The first can be written and the second cannot: neither is, be it damaged or its address long. */
+/*
+ * The first can be written and the second cannot: neither is, whether it is damaged or its address
+ * too long.
+ */
 START_TEST(test_switch_is_all_or_nothing)
 {
     const pay_endpoint_t before = *outlet_open(0, PAY_ENDPOINT_NOTICE);
@@ -361,7 +364,7 @@ START_TEST(test_row)
 }
 END_TEST
 
-/* A row that is damaged stands in the way of no charge, and of no other endpoint's events. */
+/* A damaged row does not hinder a charge, or the events of another endpoint. */
 START_TEST(test_damaged_row)
 {
     pay_store_key_t key;

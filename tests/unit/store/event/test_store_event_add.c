@@ -29,7 +29,7 @@ static void refund(int i, apr_int64_t amount_minor, pay_outcome_kind_t kind)
     (void)till_refund_resolve(&out, i, out->refund_reference, kind);
 }
 
-/* The acquirer takes back the last refund that scope `i` made. */
+/* The acquirer reverses the last refund that scope `i` made. */
 static void take_back(int i)
 {
     apr_array_header_t *list;
@@ -47,7 +47,7 @@ static void take_back(int i)
                      APR_SUCCESS);
 }
 
-/* What a letter does: each in every scope before the next. */
+/* The effect of a letter: each in every scope before the next. */
 static void act(char letter, int i)
 {
     const apr_int64_t rest = letter == 'R' ? 1000 : 400;
@@ -173,7 +173,7 @@ START_TEST(test_told)
 }
 END_TEST
 
-/* An endpoint of one scope hears of no other's. */
+/* An endpoint of one scope receives nothing of another's. */
 START_TEST(test_of_its_own_scope_only)
 {
     int i, k;
@@ -240,7 +240,7 @@ START_TEST(test_voids_are_not_told)
 }
 END_TEST
 
-/* History is not news, even where it reverses a charge of today. */
+/* History makes no events, even if it reverses a charge of today. */
 START_TEST(test_imports_are_not_told)
 {
     apr_array_header_t *rows = apr_array_make(unit_pool, 1, sizeof(pay_refund_t *));
@@ -264,7 +264,7 @@ START_TEST(test_imports_are_not_told)
 }
 END_TEST
 
-/* Disabled: what waits waits on, nothing is added, and what comes after goes behind it. */
+/* Disabled: waiting events go on waiting, nothing is added, and later events go behind them. */
 START_TEST(test_disabled)
 {
     outlet_open(0, PAY_ENDPOINT_WEBHOOK);
@@ -327,7 +327,7 @@ START_TEST(test_charge_row_stays_below_its_limit)
 }
 END_TEST
 
-/* An event that does not decode is in the way of those behind it, and of no charge. */
+/* An event that does not decode hinders those behind it, and no charge. */
 START_TEST(test_damaged_event_stops_no_refund)
 {
     pay_event_t place = {.endpoint = PAY_ENDPOINT_WEBHOOK, .charge_seq = 1, .sequence = 1};
@@ -345,8 +345,8 @@ START_TEST(test_damaged_event_stops_no_refund)
 }
 END_TEST
 
-/* The charge counts fewer events than there are, and the next one's place is taken by what cannot
- * be read: by the first one, or by one behind it. */
+/* The charge counts fewer events than there are, and the next one's place is taken by an unreadable
+ * row: by the first one, or by one behind it. */
 START_TEST(test_damaged_event_in_its_place)
 {
     pay_event_t place = {
@@ -399,7 +399,7 @@ START_TEST(test_tests)
     ck_assert_str_eq(outlet_waiting(0), "webhook 0.2 test_assess test parked; "
                                         "notice 0.1 test_assess test parked");
     till_check_clean();
-    (void)test_event(0, PAY_ENDPOINT_WEBHOOK, APR_SUCCESS); /* the parked one goes */
+    (void)test_event(0, PAY_ENDPOINT_WEBHOOK, APR_SUCCESS); /* the parked one is removed */
     (void)test_event(0, PAY_ENDPOINT_NOTICE, APR_SUCCESS);
     ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), 2);
     ck_assert_str_eq(outlet_waiting(0), "");

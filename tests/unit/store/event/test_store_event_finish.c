@@ -41,7 +41,7 @@ static const pay_event_t *take_next(int i)
         till_clock = due_at > till_clock ? due_at : till_clock;
         taken = outlet_take(1, 1);
     }
-    if (taken->nelts == 0) { /* the endpoint was looked at: now it says when the event is */
+    if (taken->nelts == 0) { /* the endpoint was examined: now it says when the event is due */
         till_clock = outlet_get(i, PAY_ENDPOINT_WEBHOOK)->due_at;
         taken = outlet_take(1, 1);
     }
@@ -132,7 +132,9 @@ START_TEST(test_released)
 }
 END_TEST
 
-/* Parked at once; later ones stay behind, and no probe is needed: whoever refuses answers. */
+/*
+ * Parked at once; later ones stay behind, and no probe is needed: a receiver that refuses answers.
+ */
 START_TEST(test_refused)
 {
     pay_event_result_t result;
@@ -160,7 +162,7 @@ START_TEST(test_refused)
 }
 END_TEST
 
-/* Every wait of the schedule, each lengthened by no more than a tenth, and the last try. */
+/* Every wait of the schedule, each lengthened by no more than a tenth, and the last attempt. */
 START_TEST(test_schedule)
 {
     static const int waits[] = {5, 5, 5, 60, 300, 1800, 7200, 21600};
@@ -180,7 +182,7 @@ START_TEST(test_schedule)
         if (result.parked) {
             break;
         }
-        outlet_open(0, PAY_ENDPOINT_WEBHOOK); /* what else is sent there succeeds */
+        outlet_open(0, PAY_ENDPOINT_WEBHOOK); /* other events to it succeed */
         wait = SEC(k < UNIT_ROWS(waits) ? waits[k] : 12 * 3600);
         ck_assert_msg(result.due_at <= till_clock + wait + wait / 10, "try %d: too late", k);
         if (result.due_at != first + SEC(3 * 24 * 3600)) { /* the last is exactly then */
@@ -225,7 +227,7 @@ START_TEST(test_last_try)
 }
 END_TEST
 
-/* Results of a lease that is not the event's any more change nothing. */
+/* Results of a lease that no longer belongs to the event change nothing. */
 START_TEST(test_earlier_leases)
 {
     const pay_event_t *first, *second;
@@ -248,7 +250,7 @@ START_TEST(test_earlier_leases)
 }
 END_TEST
 
-/* Told twice is told once. */
+/* Storing a result twice equals storing it once. */
 START_TEST(test_same_result_twice)
 {
     const pay_event_t *event;
@@ -294,7 +296,7 @@ START_TEST(test_a_full_batch)
     till_check_clean();
     till_clock += SEC(6);
     ck_assert_int_eq(waiting, 40);
-    /* Each webhook's merchant is told that events were given up. */
+    /* Each webhook's merchant learns that events were given up. */
     ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), waiting + 20 + TILL_SCOPES);
     till_check_clean();
 }
@@ -302,7 +304,7 @@ END_TEST
 
 /* ---- an endpoint that fails */
 
-/* Five failures in a row, of whatever events; one success between and it begins anew. */
+/* Five failures in a row, of any events; after a success in between it begins again. */
 START_TEST(test_failing_after_five_in_a_row)
 {
     apr_array_header_t *taken;
@@ -383,7 +385,7 @@ START_TEST(test_probes)
 }
 END_TEST
 
-/* New events do not hasten the next probe, and a probe that is lost is one no longer. */
+/* New events do not hasten the next probe, and a lost probe no longer counts. */
 START_TEST(test_back_off_holds)
 {
     apr_array_header_t *taken;
@@ -406,7 +408,7 @@ START_TEST(test_back_off_holds)
 }
 END_TEST
 
-/* Three days of failing, and what was kept from being tried is given up when it is as old. */
+/* Three days of failing, and an event that could not be tried is given up at the same age. */
 START_TEST(test_parked_untried)
 {
     const pay_event_t *retried;
@@ -458,7 +460,7 @@ START_TEST(test_parked_untried)
 }
 END_TEST
 
-/* A mended receiver is tested at once, whatever waits for it. */
+/* A repaired receiver is tested at once, whatever waits for it. */
 START_TEST(test_test_goes_first)
 {
     pay_event_t *test;
@@ -515,7 +517,7 @@ START_TEST(test_merchant_is_told_daily_at_most)
 }
 END_TEST
 
-/* The notice of parking goes in no order with the transaction's own notices. */
+/* The notice of parking is not ordered with the transaction's own notices. */
 START_TEST(test_notice_of_parking_is_in_nobodys_way)
 {
     outlet_open(0, PAY_ENDPOINT_WEBHOOK);

@@ -70,7 +70,7 @@ START_TEST(test_retry_of_a_parked_one)
     ck_assert_str_eq(outlet_name(event), "webhook 1.1 transaction successful*");
     ck_assert_uint_eq(event->failures, 0);
     ck_assert_int_eq(event->first_try_at, 0);
-    ck_assert_str_eq(event->error, "The answer was 500"); /* what is known of it stays */
+    ck_assert_str_eq(event->error, "The answer was 500"); /* its known data stays */
     (void)outlet_finish(event, PAY_EVENT_DELIVERED);
     ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), 2); /* those behind, in order */
     ck_assert_str_eq(outlet_waiting(0), "webhook 2.1 transaction successful parked");
@@ -104,7 +104,7 @@ START_TEST(test_retry_of_one_behind)
 }
 END_TEST
 
-/* What is being sent is not sent a second time beside it; its result counts. */
+/* A leased event is not sent a second time; its result counts. */
 START_TEST(test_retry_of_a_leased_one)
 {
     const pay_event_t *event;
@@ -118,7 +118,7 @@ START_TEST(test_retry_of_a_leased_one)
 }
 END_TEST
 
-/* The endpoint is tried again too, with all that waits for it. */
+/* The endpoint is tried again too, with all its waiting events. */
 START_TEST(test_retry_wakes_a_failing_endpoint)
 {
     int k;
@@ -231,7 +231,7 @@ START_TEST(test_drop_of_the_only_one)
 }
 END_TEST
 
-/* The notice of its parking still waits when it is parked again: it is told once, and not lost. */
+/* The notice of its parking still waits when it is parked again: it is sent once, and not lost. */
 START_TEST(test_parked_again_before_it_was_told)
 {
     apr_array_header_t *taken;
@@ -260,7 +260,7 @@ START_TEST(test_parked_again_before_it_was_told)
 }
 END_TEST
 
-/* Whose address was taken out is told nothing, at once or later. */
+/* A merchant whose address was removed gets nothing, at once or later. */
 START_TEST(test_nobody_to_tell_of_parking)
 {
     outlet_open(0, PAY_ENDPOINT_WEBHOOK);
@@ -274,7 +274,7 @@ START_TEST(test_nobody_to_tell_of_parking)
 }
 END_TEST
 
-/* A notice made anew has the place of the one that was dropped: results of that are not its. */
+/* A new notice has the place of the dropped one: results of that one do not apply to it. */
 START_TEST(test_result_of_a_dropped_notice)
 {
     pay_event_t place = at(1 | PAY_EVENT_PARKED_BIT, 1), *dropped;
@@ -301,7 +301,7 @@ START_TEST(test_result_of_a_dropped_notice)
 }
 END_TEST
 
-/* What happens elsewhere does not put off its next probe. */
+/* Changes elsewhere do not postpone its next probe. */
 START_TEST(test_parking_leaves_the_notices_back_off)
 {
     apr_array_header_t *taken;
@@ -327,7 +327,7 @@ START_TEST(test_parking_leaves_the_notices_back_off)
 }
 END_TEST
 
-/* A test gives it another try, but it has failed for as long as before. */
+/* A test gives it another attempt, but it has failed for as long as before. */
 START_TEST(test_failing_since_outlives_a_test)
 {
     apr_time_t since;

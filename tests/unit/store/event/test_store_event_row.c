@@ -80,7 +80,7 @@ START_TEST(test_round_trip_at_the_ends)
 }
 END_TEST
 
-/* What an event may not be, whoever wrote it. */
+/* Invalid events, whoever wrote them. */
 static const struct {
     const char *name;
     pay_event_kind_t kind;
@@ -137,7 +137,7 @@ START_TEST(test_strings_must_be_there)
 
     event.error = NULL;
     ck_assert_int_eq(trip(&event).rc, PAY_ROWS_BAD);
-    event.sequence--; /* what cannot be read is not written over */
+    event.sequence--; /* an unreadable row is not overwritten */
     event.error = "";
     event.answer = NULL;
     ck_assert_int_eq(trip(&event).rc, PAY_ROWS_BAD);

@@ -22,7 +22,7 @@ static int count_work(pay_rows_txn_t *txn, void *baton)
                                   till_clock, unit_pool);
 }
 
-/* When there is room again, from now; 0: it may go. */
+/* When there is room again, from now; 0: it may be sent. */
 static apr_interval_time_t count(const char *address)
 {
     work_t work = {.address = address};
@@ -78,7 +78,7 @@ START_TEST(test_five_within_an_hour)
 }
 END_TEST
 
-/* What is dated ahead counts no more than what is old, however far the clock went. */
+/* A date in the future counts no more than an old one, however far the clock was ahead. */
 START_TEST(test_clock)
 {
     static const apr_interval_time_t steps[] = {HOUR, 24 * HOUR, 365 * 24 * HOUR,
@@ -97,7 +97,7 @@ START_TEST(test_clock)
 }
 END_TEST
 
-/* As many payers as there are: what is old goes as new ones come. */
+/* As many payers as there are: old counts are removed as new ones come. */
 START_TEST(test_old_rows_go)
 {
     int i, round, most = 0;
@@ -175,7 +175,7 @@ START_TEST(test_the_sixth_receipt_waits)
     ck_assert_int_eq(taken->nelts, PAY_STORE_MAILED_MAX);
     event = outlet_event(taken, 0);
     ck_assert_int_eq(event->failures, 0);
-    /* A later try of one that was counted, and what was never sent, count no more and no less. */
+    /* A later attempt of a counted one, and one that was never sent, change no count. */
     (void)outlet_finish_all(taken, PAY_EVENT_FAILED);
     till_clock += apr_time_from_sec(10);
     ck_assert_int_eq(outlet_take(100, OUTLET_ANY)->nelts, 1); /* it probes a relay that fails */
@@ -184,7 +184,7 @@ START_TEST(test_the_sixth_receipt_waits)
 }
 END_TEST
 
-/* Another payer's receipts go, however many of the first one's are due before them. */
+/* Another payer's receipts are sent, however many of the first one's are due before them. */
 START_TEST(test_who_has_enough_holds_up_nobody)
 {
     pay_charge_t *charge;

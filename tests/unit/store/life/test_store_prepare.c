@@ -6,7 +6,7 @@
 #define NOBODY 65534
 #define OTHER 65533
 
-/* What the server does at its start: first as root, then as its user. */
+/* The server's work at its start: first as root, then as its user. */
 static apr_status_t prepare(const char **reason, const char *dir, apr_uid_t uid)
 {
     const pay_store_options_t options = fixture_options();
@@ -50,7 +50,7 @@ static uid_t expected(uid_t uid)
     return geteuid() == 0 ? uid : geteuid();
 }
 
-/* Opens the store as the user that it was given to, which is what the server's children do. */
+/* Opens the store as the user that it was given to, like the server's children. */
 static int use_as_owner(const char *dir, int ready_fd)
 {
     pay_store_options_t options = fixture_options();
@@ -65,7 +65,7 @@ static int use_as_owner(const char *dir, int ready_fd)
     return fixture_put_meta(store, "a") == APR_SUCCESS && fixture_has(store, "a") ? 0 : 1;
 }
 
-/* Which other users can reach. */
+/* Can other users reach it. */
 static const char *reachable_dir(void)
 {
     const char *dir = unit_dir();
@@ -133,7 +133,7 @@ START_TEST(test_the_store_of_another_user)
 }
 END_TEST
 
-/* Its owner could lay a link there at any moment. */
+/* Its owner could put a link there at any moment. */
 START_TEST(test_root_opens_no_store_of_another_user)
 {
     const char *dir = inside(reachable_dir(), "store");
@@ -149,7 +149,7 @@ START_TEST(test_root_opens_no_store_of_another_user)
 }
 END_TEST
 
-/* How a directory can be wrong. */
+/* The faults of a directory. */
 static void wrong_full(const char *dir)
 {
     int fd = open(inside(dir, "letters.txt"), O_CREAT | O_WRONLY, 0600);
@@ -248,7 +248,7 @@ START_TEST(test_a_sticky_directory_above_is_fine)
 }
 END_TEST
 
-/* A hard link that the directory's owner made must not hand somebody else's file over. */
+/* A hard link made by the directory's owner must not give him another user's file. */
 START_TEST(test_a_file_with_two_names_is_refused_by_root)
 {
     const char *dir = unit_dir();

@@ -77,7 +77,7 @@ END_TEST
 
 static const struct {
     const char *name;
-    const char *below; /* under a new directory; "" for that itself */
+    const char *below; /* under a new directory; "" for the directory itself */
     apr_status_t want;
 } target_rows[] = {
     {"one that is there", "", APR_EEXIST},
@@ -95,7 +95,7 @@ START_TEST(test_a_backup_needs_a_new_directory)
 }
 END_TEST
 
-/* Half a copy is none: it is said, and taken away. */
+/* Half a copy is useless: it is reported, and removed. */
 START_TEST(test_a_backup_on_a_full_disk)
 {
     const char *target = apr_pstrcat(unit_pool, unit_dir(), "/copy", NULL);

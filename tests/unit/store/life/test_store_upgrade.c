@@ -36,7 +36,7 @@ START_TEST(test_versions)
 }
 END_TEST
 
-/* Nothing is made where nothing is. */
+/* Nothing is made if there is nothing. */
 START_TEST(test_no_store)
 {
     const pay_store_options_t options = fixture_options();

@@ -17,7 +17,7 @@ static void close_store(pay_store_t *store)
     ck_assert_int_eq(pay_lmdb_handle_close(store), APR_SUCCESS);
 }
 
-/* A page of data.mdb, `out` of it or in. */
+/* A page of data.mdb, read or written. */
 static void copy_data(char page[MARKED_PAGE], size_t at, const char *dir, int in)
 {
     const char *path = apr_pstrcat(unit_pool, dir, "/data.mdb", NULL);
@@ -104,7 +104,7 @@ static size_t leaf_pages(pay_store_t *store, pay_table_t table)
     return stat.ms_leaf_pages;
 }
 
-/* Of a table of which the check of rows looks at nothing, too. */
+/* Also of a table of which the check of rows reads nothing. */
 START_TEST(test_every_page_is_read)
 {
     const char *dir = unit_dir();
@@ -174,7 +174,9 @@ static int hold_open(const char *dir, int ready_fd)
     return 0;
 }
 
-/* LMDB would go on from the wrong one of the two newest states, as long as anybody has it open. */
+/*
+ * LMDB would go on from the wrong one of the two newest states, as long as any process has it open.
+ */
 START_TEST(test_older_data_beside_a_newer_lock_file_does_not_pass)
 {
     const char *dir = unit_dir();

@@ -170,7 +170,7 @@ START_TEST(test_ready_says_why_not)
     ck_assert_int_eq(pay_store_ready(&reason, store, unit_pool), PAY_STORE_EDOWN);
     ck_assert_ptr_nonnull(reason);
     ck_assert(strstr(reason, "holds no store") != NULL);
-    ck_assert_int_eq(fixture_lines, 0); /* the caller has it: no line beside */
+    ck_assert_int_eq(fixture_lines, 0); /* the caller has it: no extra log line */
 }
 END_TEST
 

@@ -93,7 +93,7 @@ START_TEST(test_no_further)
 }
 END_TEST
 
-/* What lies behind the last page is no fault, and no part of a copy. */
+/* Data after the last page is not a fault, and not part of a copy. */
 START_TEST(test_a_store_like_any_other)
 {
     pay_store_t *store = fixture_shop(dir = unit_dir());

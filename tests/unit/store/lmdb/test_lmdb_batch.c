@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Group commit: what stands in line while one thread waits for the lock is committed with it. */
+/* Group commit: the work queued while one thread waits for the lock is committed with it. */
 #include "lmdb_fixture.h"
 
 #include "between.h"
@@ -16,7 +16,7 @@
 #define CLOSING_MS 400
 #define RESERVE_TOO_LARGE (APR_INT64_C(1) << 60)
 
-/* The gate in front of LMDB's write lock, and what its commit is made to say. */
+/* The gate in front of LMDB's write lock, and the scripted result of its commit. */
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gate_changed = PTHREAD_COND_INITIALIZER;
 static int gate_closed, gate_waiting;
@@ -72,7 +72,7 @@ static void wait_at_gate(void)
     pthread_mutex_unlock(&gate);
 }
 
-/* One thread's piece of work: puts its number under meta, then says `rc`. */
+/* One thread's piece of work: writes its number under meta, then returns `rc`. */
 typedef struct worker_t {
     pthread_t thread;
     pay_store_t *store;
@@ -80,13 +80,13 @@ typedef struct worker_t {
     int grows;
     int rc;
     int slow_ms;
-    int asks_quota; /* as what opens charges and refunds does */
+    int asks_quota; /* like the units that open charges and refunds */
     int runs;
     apr_status_t rv;
 } worker_t;
 
 static worker_t workers[WORKERS_MAX];
-static _Atomic int returned; /* workers whose work ended one way or the other */
+static _Atomic int returned; /* workers whose work ended, with any result */
 
 static int fill_quota(pay_rows_txn_t *txn, const pay_scope_t *scope)
 {
@@ -144,7 +144,7 @@ static int in_line(pay_store_t *store)
     return count;
 }
 
-/* `count` workers: the first leads and waits at the gate, the others stand in line behind it. */
+/* `count` workers: the first leads and waits at the gate, the others queue behind it. */
 static void line_up(pay_store_t *store, int count)
 {
     int i;
@@ -275,8 +275,7 @@ START_TEST(test_only_the_one_at_fault_fails)
 }
 END_TEST
 
-/* Nobody knows what of it is on the disk: nobody is told that it was not done, none is run again.
- */
+/* Nobody knows which part of it is on the disk: none is reported as not done, none is run again. */
 START_TEST(test_a_failed_commit_is_unknown_to_all)
 {
     pay_store_t *store = set_up(20000);
@@ -296,7 +295,7 @@ START_TEST(test_a_failed_commit_is_unknown_to_all)
 }
 END_TEST
 
-/* A store that has no room for what would grow it, which the fifth worker would. */
+/* A store without room for growing work, which is the fifth worker's. */
 static pay_store_t *set_up_without_room(void)
 {
     pay_store_options_t options = fixture_options();
@@ -312,7 +311,9 @@ static pay_store_t *set_up_without_room(void)
     return store;
 }
 
-/* What was refused before the commit is known not to be done, whatever becomes of the others. */
+/*
+ * Work that was refused before the commit is known not to be done, whatever happens to the others.
+ */
 START_TEST(test_a_failed_commit_leaves_what_was_refused)
 {
     pay_store_t *store = set_up_without_room();
@@ -330,7 +331,7 @@ START_TEST(test_a_failed_commit_leaves_what_was_refused)
 }
 END_TEST
 
-/* A store that is almost full for one handle refuses what would grow it, and nothing else. */
+/* A store that is almost full for one handle refuses growing work, and nothing else. */
 START_TEST(test_what_is_refused_for_space_leaves_the_batch)
 {
     pay_store_t *store = set_up_without_room();
@@ -400,7 +401,10 @@ static void *spoil(void *store)
     return (void *)(intptr_t)pay_rows_commit(store, pay_turn_all(), 0, spoil_and_close, NULL);
 }
 
-/* Who runs alone waits for the lock like everybody: newcomers are told, and so is who waits. */
+/*
+ * Work that runs alone waits for the lock like all other work: newcomers are refused, and so are
+ * waiters.
+ */
 START_TEST(test_a_stall_while_running_alone)
 {
     pay_store_t *store = set_up(SHORT_WAIT_MS);
@@ -432,7 +436,7 @@ START_TEST(test_a_stall_while_running_alone)
 }
 END_TEST
 
-/* More than one transaction takes: the oldest that is left leads the next one. */
+/* More than one transaction takes: the oldest remaining one leads the next one. */
 START_TEST(test_the_lead_is_handed_over)
 {
     pay_store_t *store = set_up(30000);
@@ -473,7 +477,7 @@ START_TEST(test_who_waited_too_long_is_withdrawn)
 }
 END_TEST
 
-/* Once taken it will be done: it must not be told that it was not. */
+/* Once taken it will be done: it must not be reported as not done. */
 START_TEST(test_who_was_taken_waits_for_the_end)
 {
     pay_store_t *store = set_up(SHORT_WAIT_MS);
@@ -491,7 +495,7 @@ START_TEST(test_who_was_taken_waits_for_the_end)
 }
 END_TEST
 
-/* The handle is closed while many stand in line: what they want is done first. */
+/* The handle is closed while many are queued: their work is done first. */
 START_TEST(test_closing_lets_the_line_finish)
 {
     pay_store_options_t options = fixture_options();
@@ -520,7 +524,7 @@ START_TEST(test_closing_lets_the_line_finish)
 }
 END_TEST
 
-/* What is refused and logged while the handle is closed finds all that it needs. */
+/* Work that is refused and logged while the handle is closed finds everything that it needs. */
 START_TEST(test_closing_while_the_quota_is_reached)
 {
     pay_store_options_t options = fixture_options();

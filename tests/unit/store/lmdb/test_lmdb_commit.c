@@ -10,7 +10,7 @@
 #define ROUNDS 40
 #define SHORT_WAIT_MS 400
 
-/* What LMDB is made to say instead of its own answer; 0: nothing. */
+/* The scripted result in place of LMDB's own; 0: none. */
 static int begin_says;
 static int commit_says;
 static int failed_begin_says; /* from the next failed commit on */
@@ -149,7 +149,7 @@ START_TEST(test_what_a_closure_refuses_is_not_written)
 }
 END_TEST
 
-/* A hook around the work of a handle, and what it saw. */
+/* A hook around the work of a handle, and its observations. */
 typedef struct hook_t {
     int refuses;
     int says; /* what it returns once the work has run */
@@ -294,7 +294,7 @@ START_TEST(test_a_stopped_process_makes_busy)
     ck_assert_int_ge(pay_clock_ms() - started, SHORT_WAIT_MS - 1);
     ck_assert(fixture_logged("PAY00109: ") && fixture_logged("PaymentsCommitWait"));
 
-    /* By now the leader has waited longer than that: nobody joins the line any more. */
+    /* By now the leader has waited longer than that: nobody joins the queue any more. */
     started = pay_clock_ms();
     ck_assert_int_eq(count_up(store), PAY_STORE_EBUSY);
     ck_assert_int_lt(pay_clock_ms() - started, SHORT_WAIT_MS);
@@ -354,7 +354,7 @@ static int large_work(pay_rows_txn_t *txn, void *baton)
     return pay_rows_put(txn, PAY_TABLE_META, &key, &val, 0);
 }
 
-/* A real one: the file may not grow, which shows when the pages are written. */
+/* A real one: the file must not grow, which shows when the pages are written. */
 START_TEST(test_a_full_disk_is_survived)
 {
     pay_store_t *store = fixture_open(unit_dir());
@@ -408,7 +408,7 @@ START_TEST(test_a_panic_closes_and_opens_again)
 }
 END_TEST
 
-/* Whoever comes after the back-off finds it open, also when nobody asked since the fault. */
+/* A caller after the back-off finds it open, even if there was no call since the fault. */
 START_TEST(test_a_panic_is_seen_by_the_commit_that_failed)
 {
     pay_store_t *store = fixture_open(unit_dir());

@@ -57,7 +57,9 @@ static int make_store(const char *dir, int ready_fd)
     return fixture_put_meta(fixture_open(dir), "a") == APR_SUCCESS ? 0 : 1;
 }
 
-/* Not from who makes it, and not from who opens it next, to write or to read. */
+/*
+ * Not from the process that makes it, and not from the next one that opens it, to write or to read.
+ */
 START_TEST(test_no_program_inherits_it)
 {
     const int before = inherited_count();

@@ -74,7 +74,7 @@ START_TEST(test_what_is_made)
 }
 END_TEST
 
-/* What LMDB begins its two headers with, behind the head of a page. */
+/* The beginning of LMDB's two headers, after the head of a page. */
 #define HEADER_AT 16
 static const apr_uint32_t header_magic = 0xbeefc0de;
 
@@ -169,7 +169,7 @@ START_TEST(test_who_else_has_it_open)
 }
 END_TEST
 
-/* One's own environment is not somebody else's when that is asked, which is before it is held. */
+/* Our own environment does not count as another process's in the check before it is held. */
 START_TEST(test_this_process_is_not_another)
 {
     struct flock let_go = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
@@ -184,7 +184,7 @@ START_TEST(test_this_process_is_not_another)
 }
 END_TEST
 
-/* 1 if a lock would stop one who opens the store and asks for that byte. */
+/* Returns 1 if a lock would stop a process that opens the store and locks that byte. */
 static int is_locked(int fd, off_t byte)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};

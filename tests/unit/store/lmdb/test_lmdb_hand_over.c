@@ -71,7 +71,7 @@ static const struct {
     const char *name;
     const char *path;
     mode_t above;
-    long made; /* whose directory there is then */
+    long made; /* the owner of the directory then */
 } missing_rows[] = {
     {"in one of root's", "roots/store", 0755, SERVER},
     {"with slashes behind it", "roots/store//", 0755, SERVER},
@@ -215,7 +215,7 @@ START_TEST(test_refused)
 }
 END_TEST
 
-/* A link in the place of the directory itself. */
+/* A link in place of the directory itself. */
 START_TEST(test_a_link)
 {
     const char *reason = "unset";
@@ -230,7 +230,7 @@ START_TEST(test_a_link)
 }
 END_TEST
 
-/* Who is not root has nothing to give. */
+/* A process that is not root has nothing to hand over. */
 START_TEST(test_an_ordinary_user)
 {
     const char *reason = "unset";

@@ -8,9 +8,11 @@
 #define WORDS "the store is damaged\n"
 #define WORDS_CODE 7
 #define CHAINED_CODE 42
-#define STAYED 99 /* what should have died lives */
+#define STAYED 99 /* a process that should have died lives */
 
-/* How a process dies; each is called with the store open, by the process that is to die. */
+/*
+ * Ways in which a process dies; each is called with the store open, by the process that is to die.
+ */
 typedef void (*death_t)(pay_store_t *store);
 
 static const char *store_dir;
@@ -326,7 +328,7 @@ START_TEST(test_pause_before_the_first_check)
     marked_set(dir);
     ck_assert_int_eq(pay_store_mark_pause(marked), PAY_LMDB_BACKOFF_MIN_MS);
     ck_assert_int_eq(pay_store_mark_pause(marked), PAY_LMDB_BACKOFF_MIN_MS); /* another inspector */
-    for (i = 0; i < 10; i++) { /* damaged again as soon as it was put back */
+    for (i = 0; i < 10; i++) { /* damaged again as soon as it was restored */
         pay_store_mark_clear(marked);
         marked_set(dir);
         tries += pay_store_mark_pause(marked) == PAY_LMDB_BACKOFF_MAX_MS;

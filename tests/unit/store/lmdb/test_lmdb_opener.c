@@ -104,7 +104,7 @@ START_TEST(test_who_may_open)
     if (opener_rows[_i].alive) {
         ck_assert_int_eq(kill(pid, SIGKILL), 0);
         ck_assert_int_eq(fixture_wait(pid), 128 + SIGKILL);
-        /* Whoever was refused gets in now. */
+        /* The process that was refused gets in now. */
         ck_assert_int_eq(pay_store_ready(&reason, store, unit_pool), APR_SUCCESS);
     }
 }

@@ -82,8 +82,8 @@ START_TEST(test_a_full_reader_table)
 END_TEST
 
 /*
- * Forks before this process opens the store; the child's work begins when `*go` is closed. What is
- * read from `*done` tells that it is through.
+ * Forks before this process opens the store; the child's work begins when `*go` is closed. Data
+ * from `*done` shows that it has finished.
  */
 static pid_t fork_gated(int (*work)(const char *dir), const char *dir, int *go, int *done)
 {

@@ -38,7 +38,7 @@ static apr_status_t drop(pay_store_t *store, int number)
     return pay_rows_commit(store, pay_turn_all(), 0, drop_work, name);
 }
 
-/* What was measured is believed for a second; tests do not wait for that. */
+/* A measurement is believed for a second; tests do not wait for that. */
 static void forget_measure(pay_store_t *store)
 {
     store->env->space_at_ms = 0;
@@ -66,7 +66,7 @@ START_TEST(test_the_reserve_of_the_map)
     ck_assert(fixture_logged("PAY00105: ") && fixture_logged("PaymentsStoreReserve"));
     ck_assert(fixture_logged("PaymentsStoreSize"));
 
-    /* What is under way still finds room, down to the map's very end. */
+    /* Work under way still finds room, down to the map's very end. */
     while (fill(store, 0, count + more) == APR_SUCCESS) {
         more++;
         ck_assert_int_lt(more, 64);
@@ -120,7 +120,7 @@ END_TEST
 
 static const struct {
     const char *name;
-    apr_int64_t change; /* of what the disk has against the reserve */
+    apr_int64_t change; /* the disk's free space against the reserve */
     apr_status_t want;
 } disk_rows[] = {
     {"as much as the reserve", 0, APR_SUCCESS},

@@ -66,7 +66,7 @@ START_TEST(test_all_or_none_are_made)
 }
 END_TEST
 
-/* Somebody else's environment, or one that lost a table, is not taken for ours. */
+/* Another program's environment, or one that lost a table, is not taken for ours. */
 START_TEST(test_a_store_without_its_schema)
 {
     const char *dir = unit_dir();
@@ -84,7 +84,7 @@ static int drop_work(pay_rows_txn_t *txn, void *baton)
     return mdb_drop(txn->mdb, pay_lmdb_dbi(*(pay_table_t *)baton), 1);
 }
 
-/* As a build before the first release made it: the version is ours, a table is not there. */
+/* As a build before the first release made it: the version is ours, a table is missing. */
 START_TEST(test_a_store_that_lacks_a_table)
 {
     const pay_store_options_t options = fixture_options();
@@ -142,7 +142,7 @@ START_TEST(test_other_schemas_are_refused)
         "%s", schema_rows[_i].name);
     ck_assert_msg(strstr(reason, schema_rows[_i].word) != NULL, "%s: %s", schema_rows[_i].name,
                   reason);
-    /* Its operations say so too, while the back-off lasts. */
+    /* Its operations return that too, while the back-off lasts. */
     ck_assert_msg(
         fixture_put_meta(store, "a")
             == (schema_rows[_i].want == PAY_STORE_ESCHEMA ? PAY_STORE_ESCHEMA : PAY_STORE_EDOWN),

@@ -18,7 +18,7 @@
 #define STALL_MS 300     /* a turn that lasts as long is stalled */
 #define WAIT_MS 2000     /* PaymentsCommitWait */
 #define PATIENT_MS 50000 /* longer than anything here lasts */
-#define LONG_MS 10000    /* what is refused at once ends long before */
+#define LONG_MS 10000    /* an immediate refusal ends long before */
 #define PROCESSES 3
 #define THREADS 3
 #define ROUNDS 2000
@@ -57,7 +57,7 @@ static int take(int wait_ms)
     return pay_lmdb_turn_take(shared, clock_ms() + wait_ms, STALL_MS);
 }
 
-/* Has the turn until it gets SIGUSR1; gives it back then, and waits to be killed. */
+/* Has the turn until it gets SIGUSR1; then releases it, and waits to be killed. */
 static int hold(const char *dir, int ready_fd)
 {
     sigset_t set;
@@ -77,7 +77,7 @@ static int hold(const char *dir, int ready_fd)
     }
 }
 
-/* Was stopped between getting the turn and what it would write down. */
+/* Was stopped between getting the turn and writing that down. */
 static int hold_silently(const char *dir, int ready_fd)
 {
     (void)dir;
@@ -117,7 +117,7 @@ START_TEST(test_free_one_is_taken_at_once)
 }
 END_TEST
 
-/* Who waits shorter than a turn may last waits in vain, but stalls nothing. */
+/* A waiter with less time than a turn may last waits in vain, but stalls nothing. */
 static void check_stalls(void)
 {
     apr_int64_t began = clock_ms();
@@ -183,7 +183,7 @@ START_TEST(test_asking_takes_it_back_from_the_dead)
 }
 END_TEST
 
-/* Nobody knows since when it is kept: who waited for it in vain tells the others. */
+/* Nobody knows since when it is held: a process that waited in vain reports it to the others. */
 START_TEST(test_one_that_is_kept_silently_stalls)
 {
     apr_int64_t began;
@@ -207,7 +207,7 @@ START_TEST(test_one_that_is_kept_silently_stalls)
 }
 END_TEST
 
-/* What one thread of a process that waits for its turn was told. */
+/* The results of one thread of a process that waits for its turn. */
 typedef struct writer_t {
     _Atomic int place; /* in the order in which they wrote; 0: not yet */
     pthread_t thread;
@@ -219,8 +219,7 @@ static void *write_once(void *baton)
 {
     writer_t *writer = baton;
 
-    /* However slow the machine makes the others ready: a turn that lasts long is not given up here.
-     */
+    /* However slowly the machine makes the others ready: a long turn is not given up here. */
     if (pay_lmdb_turn_take(shared, clock_ms() + PATIENT_MS, PATIENT_MS)) {
         atomic_store(&writer->place, atomic_fetch_add(&writes, 1) + 1);
         pay_lmdb_turn_give(shared);
@@ -228,7 +227,9 @@ static void *write_once(void *baton)
     return NULL;
 }
 
-/* Nobody slips in: who waits longest is next, so none of many waits until its time is over. */
+/*
+ * Nobody gets in between: the longest waiter is next, so none of many waits until its time is over.
+ */
 START_TEST(test_first_come_first_served)
 {
     writer_t writers[4] = {{.place = 0}};
@@ -259,7 +260,10 @@ static int wait_and_stop(const char *dir, int ready_fd)
     return write(ready_fd, "", 1) != 1 || take(LONG_MS);
 }
 
-/* While it waits: one that is stopped while it changes the line keeps all others from doing so. */
+/*
+ * While it waits: a process that is stopped while it changes the queue keeps all others from
+ * changing it.
+ */
 static void stop_in_line(pid_t pid)
 {
     pthread_mutex_t *mutex = &PAY_LMDB_TURN_LINE(shared)->mutex;
@@ -295,7 +299,7 @@ START_TEST(test_stopped_in_line)
 }
 END_TEST
 
-/* What another does in between is lost. */
+/* Changes by another process in between are lost. */
 static void add_to(_Atomic int *sum, int more)
 {
     const int before = atomic_load(sum);
@@ -357,7 +361,7 @@ START_TEST(test_one_at_a_time)
 }
 END_TEST
 
-/* The store that other processes write to as well, and its work while one of them stands still. */
+/* The store that other processes write to as well, and its work while one of them is stopped. */
 static void check_refused(pay_store_t *store, apr_int64_t longest_ms)
 {
     apr_int64_t began = clock_ms();
@@ -368,7 +372,7 @@ static void check_refused(pay_store_t *store, apr_int64_t longest_ms)
     ck_assert_int_eq(pay_store_probe(store), PAY_STORE_EBUSY);
 }
 
-/* An assertion in a thread would jump across stacks: the status is for its join. */
+/* An assertion in a thread would jump across stacks: the status is checked after the join. */
 static void *put_in_line(void *store)
 {
     return (void *)(intptr_t)fixture_put_meta(store, "refused");
@@ -413,7 +417,7 @@ START_TEST(test_store_refuses_writes_while_another_process_keeps_its_turn)
 }
 END_TEST
 
-/* Its turn is given back with each transaction, whatever became of it. */
+/* Its turn is released with each transaction, whatever its result. */
 START_TEST(test_store_gives_its_turn_back)
 {
     static const int codes[] = {0, MDB_KEYEXIST, MDB_MAP_FULL};

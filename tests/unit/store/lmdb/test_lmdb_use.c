@@ -118,7 +118,9 @@ START_TEST(test_resize_gives_the_use_back_or_keeps_it)
 }
 END_TEST
 
-/* What a process forked from the one that opened it, at any moment, gets of its handle. */
+/*
+ * The result for a process forked from the one that opened it, at any moment, that uses its handle.
+ */
 static int use_forked(pay_store_t *store)
 {
     pay_charge_t *charge;
@@ -141,7 +143,7 @@ START_TEST(test_a_forked_process_leaves_it_alone)
 
     ck_assert_int_eq(fixture_put_meta(store, "before"), APR_SUCCESS);
     env = store->env;
-    pthread_mutex_lock(&env->mutex); /* as a thread would have it that is not there any more */
+    pthread_mutex_lock(&env->mutex); /* as a thread that no longer exists would have it */
     pid = fork();
     if (pid == 0) {
         _exit(use_forked(store));

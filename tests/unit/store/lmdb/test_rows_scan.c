@@ -86,7 +86,7 @@ START_TEST(test_scan)
 
     ck_assert_int_eq(pay_rows_commit(store, pay_turn_all(), 0, fill_work, NULL), APR_SUCCESS);
     ck_assert_int_eq(pay_rows_begin(&txn, store), APR_SUCCESS);
-    /* What the store itself keeps in the table begins with letters behind these. */
+    /* The store's own rows in the table begin with later letters. */
     scan = pay_rows_scan(&txn, PAY_TABLE_META, prefix_text ? &prefix : NULL,
                          from_text ? &from : NULL, scan_rows[_i].way);
     for (rc = pay_rows_next(&key, &row, &scan); !rc; rc = pay_rows_next(&key, &row, &scan)) {
@@ -127,7 +127,7 @@ START_TEST(test_moved)
 }
 END_TEST
 
-/* Rows that were read may be taken out, and others written, while a scan goes on. */
+/* Rows that were read may be deleted, and others written, while a scan goes on. */
 static int take_out_work(pay_rows_txn_t *txn, void *baton)
 {
     pay_rows_scan_t scan;

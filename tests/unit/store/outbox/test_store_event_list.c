@@ -45,7 +45,7 @@ static const char all[] = REFUNDED("webhook", 1)
                         REFUNDED("notice", 1) REFUNDED("notice", 2)
                             REFUNDED("notice", 3) "notice 2.1 event parked; ";
 
-/* Page by page, each from behind the last event of the one before, as an id tells it. */
+/* Part by part, each from after the last event of the previous one, by its id. */
 static const char *paged(int i, int parked, int limit)
 {
     const pay_event_t *after = NULL;
@@ -163,7 +163,7 @@ START_TEST(test_get)
 }
 END_TEST
 
-/* What the notice is about may be gone by the time it is sent. */
+/* The subject of the notice may be gone by the time it is sent. */
 START_TEST(test_notice_outlives_what_it_is_about)
 {
     pay_event_t place = {.endpoint = PAY_ENDPOINT_WEBHOOK, .charge_seq = 2, .sequence = 1};
@@ -204,7 +204,7 @@ START_TEST(test_stat)
     ck_assert_int_eq(stat_of().overdue, 12345); /* others wait */
     till_clock -= OUTLET_DAY / 2;
     ck_assert_int_eq(stat_of().overdue, 0);
-    till_clock -= OUTLET_DAY / 2; /* they were put off while the clock was ahead */
+    till_clock -= OUTLET_DAY / 2; /* they were postponed while the clock was ahead */
     ck_assert_int_eq(stat_of().overdue, PAY_STORE_EVENT_LONGEST);
     till_clock += OUTLET_DAY;
     (void)outlet_run(PAY_EVENT_DELIVERED);

@@ -9,7 +9,7 @@
 #define LEASE apr_time_from_msec(PAY_STORE_LEASE_MS)
 #define WAITED_MS 7000
 #define MANY 1000
-#define PUT_OFF 130        /* more endpoints than two transactions look at */
+#define PUT_OFF 130        /* more endpoints than two transactions examine */
 #define PUT_OFF_FIRST 1000 /* of the accounts that they are of */
 
 static void charges(int i, int count)
@@ -50,7 +50,7 @@ static apr_uint64_t last_write(void)
     return id;
 }
 
-/* However many endpoints have some, no more are taken than were asked for. */
+/* However many endpoints have some, no more are taken than requested. */
 START_TEST(test_no_more_than_asked_for)
 {
     int i;
@@ -94,7 +94,9 @@ START_TEST(test_lease_and_records)
 }
 END_TEST
 
-/* Put off while the clock was ahead: sent as soon as it is right again, and told as overdue. */
+/*
+ * Postponed while the clock was ahead: sent as soon as it is right again, and reported as overdue.
+ */
 START_TEST(test_put_off_ahead)
 {
     pay_event_stat_t stat;
@@ -136,7 +138,7 @@ START_TEST(test_records_of_a_refund)
 }
 END_TEST
 
-/* What has nothing to do must not wait for its turn to write, nor make others wait. */
+/* A take without work must not wait for its turn to write, nor delay others. */
 START_TEST(test_nothing_due_is_no_write)
 {
     apr_uint64_t before;
@@ -154,7 +156,7 @@ START_TEST(test_nothing_due_is_no_write)
     till_clock += LEASE - 1;
     ck_assert_int_eq(outlet_take(10, 10)->nelts, 0);
     ck_assert_uint_eq(last_write(), before);
-    till_clock += 1; /* by the wall clock its lease is over: it must be looked at */
+    till_clock += 1; /* by the wall clock its lease is over: it must be examined */
     ck_assert_int_eq(outlet_take(10, 10)->nelts, 0);
     ck_assert_uint_eq(last_write(), before + 1);
 }
@@ -167,7 +169,7 @@ START_TEST(test_limit_and_budget)
     outlet_open(0, PAY_ENDPOINT_WEBHOOK);
     charges(0, 150);
     before = last_write();
-    ck_assert_int_eq(outlet_take(10, 0)->nelts, 0); /* it has all it may have */
+    ck_assert_int_eq(outlet_take(10, 0)->nelts, 0); /* it has its greatest number */
     ck_assert_uint_eq(last_write(), before + 1);
     ck_assert_int_eq(outlet_take(10, 10)->nelts, 0); /* and is left alone for a moment */
     ck_assert_uint_eq(last_write(), before + 1);
@@ -224,7 +226,7 @@ START_TEST(test_order_within_a_transaction)
 }
 END_TEST
 
-/* Endpoints of one transaction wait for each other in nothing. */
+/* Endpoints of one transaction do not wait for each other. */
 START_TEST(test_order_is_each_endpoints_own)
 {
     apr_array_header_t *taken;
@@ -246,7 +248,7 @@ START_TEST(test_order_is_each_endpoints_own)
 }
 END_TEST
 
-/* What a worker left, by what is known of it. */
+/* The remains of a worker, by the known data of it. */
 static void worker_dead(pay_event_t *event)
 {
     event->lease_worker.start_ticks++; /* its pid is another process's by now */
@@ -306,7 +308,7 @@ START_TEST(test_lease_of_another)
     till_clock += 1;
     taken = outlet_take(10, 10);
     ck_assert_msg(taken->nelts == worker_cases[_i].want, "%s", name);
-    if (taken->nelts == 0) { /* it is looked at again, a lease later at most */
+    if (taken->nelts == 0) { /* it is examined again, a lease later at most */
         till_clock += LEASE;
         outlet_change(event, worker_late);
         taken = outlet_take(10, 10);
@@ -329,7 +331,7 @@ static int slow_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn
     return between_real_txn_begin(env, parent, flags, txn);
 }
 
-/* What it waits for its turn to write is part of its own time, and of nobody else's. */
+/* The wait for its turn to write is part of its own time, and of nobody else's. */
 START_TEST(test_lease_of_one_that_waited)
 {
     const pay_event_t *event;
@@ -346,7 +348,7 @@ START_TEST(test_lease_of_one_that_waited)
 }
 END_TEST
 
-/* A process of its own takes one event and dies of it, or lives until it is told to end. */
+/* A process of its own takes one event and dies of it, or lives until it is stopped. */
 static int take_one(const char *url, int ready_fd, int lives)
 {
     pay_store_t *store;
@@ -405,7 +407,7 @@ START_TEST(test_two_processes)
 }
 END_TEST
 
-/* Nobody's thousand waiting events keep another's from being sent. */
+/* A thousand waiting events of one endpoint do not delay those of another. */
 START_TEST(test_fairness)
 {
     int count[TILL_SCOPES] = {0, 0, 0}, least, most;
@@ -469,7 +471,7 @@ START_TEST(test_oldest_first)
 }
 END_TEST
 
-/* A clock that was wrong by half a day: what is new is sent at once all the same. */
+/* A clock that was wrong by half a day: new events are still sent at once. */
 START_TEST(test_clock_set_back)
 {
     outlet_open(0, PAY_ENDPOINT_WEBHOOK);
@@ -511,7 +513,7 @@ START_TEST(test_leftover_entries)
     till_plant(PAY_TABLE_ENDPOINT_DUE, &key, "", 0);
     pay_store_endpoint_key(&endpoint, &till->scopes[0], PAY_ENDPOINT_WEBHOOK);
     pay_store_key_start(&key);
-    pay_store_key_time(&key, 2); /* it is looked at at another time */
+    pay_store_key_time(&key, 2); /* it is examined at another time */
     ck_assert(pay_store_key_bytes(&key, endpoint.bytes, endpoint.len));
     till_plant(PAY_TABLE_ENDPOINT_DUE, &key, "", 0);
     ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), 2);
@@ -535,14 +537,17 @@ START_TEST(test_record_that_is_gone)
 }
 END_TEST
 
-/* Only the last account's can be sent; the others wait for a master key, or have all they may. */
+/*
+ * Only the last account's can be sent; the others wait for a master key, or have their greatest
+ * number.
+ */
 static int last_only(void *baton, const pay_endpoint_t *endpoint, int taken)
 {
     (void)taken;
     return endpoint->scope.account == PUT_OFF_FIRST + PUT_OFF - 1 ? 1 : *(const int *)baton;
 }
 
-/* However many are put off, what is due behind them is found by the same take. */
+/* However many are postponed, due events behind them are found by the same take. */
 START_TEST(test_many_that_are_put_off)
 {
     pay_endpoint_t proposal = {.kind = PAY_ENDPOINT_WEBHOOK, .enabled = 1, .address = "https://a"};
@@ -568,7 +573,7 @@ START_TEST(test_many_that_are_put_off)
 }
 END_TEST
 
-/* What it was asked and told. */
+/* Its calls and results. */
 typedef struct budget_log_t {
     int asked, told;
 } budget_log_t;
@@ -586,7 +591,7 @@ static int budget_noting(void *baton, const pay_endpoint_t *endpoint, int taken)
     return 4;
 }
 
-/* What is granted and not taken is for others, so it is told. */
+/* Unused grants are for others, so they are reported. */
 START_TEST(test_budget_is_told_what_was_taken)
 {
     apr_array_header_t *taken;

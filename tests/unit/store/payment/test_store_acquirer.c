@@ -50,7 +50,7 @@ START_TEST(test_charges)
 }
 END_TEST
 
-/* One that is taken back takes its name along: the next try has it again. */
+/* A withdrawn one frees its name: the next attempt uses it again. */
 START_TEST(test_withdrawn)
 {
     pay_charge_t *charge = open_named(1, "order-1", NAME), *found;
@@ -66,7 +66,7 @@ START_TEST(test_withdrawn)
 }
 END_TEST
 
-/* A name that another charge has is never given twice: the second one is not made. */
+/* A name that another charge has is never used twice: the second one is not made. */
 START_TEST(test_name_taken)
 {
     pay_charge_t *proposal = till_proposal(0, "order-2", 1000), *charge;
@@ -178,7 +178,10 @@ START_TEST(test_names_of_refunds)
 }
 END_TEST
 
-/* A name that is too long is none: cut, it would be another's, and the refund not found by it. */
+/*
+ * A name that is too long counts as absent: cut, it would be another's, and the refund not found by
+ * it.
+ */
 START_TEST(test_long_name)
 {
     const char *longest = apr_psprintf(unit_pool, "%0*d", PAY_REFUND_REFERENCE_MAX, 7);

@@ -217,7 +217,7 @@ static const struct {
     {"declined", PAY_OUTCOME_DECLINED, PAY_CHARGE_FAILED},
 };
 
-/* Opened with its outcome it is the same as opened and resolved; the totals are counted anew. */
+/* Opened with its outcome it is the same as opened and resolved; the totals are counted again. */
 START_TEST(test_opened_with_its_outcome)
 {
     const char *name = decided_cases[_i].name;
@@ -290,7 +290,7 @@ START_TEST(test_quota)
 }
 END_TEST
 
-/* What left no row behind counts nothing, however often it was tried. */
+/* A unit that left no row behind counts nothing, however often it was tried. */
 START_TEST(test_quota_counts_rows)
 {
     pay_charge_t *charge;
@@ -385,7 +385,7 @@ static void *race(void *data)
     return NULL;
 }
 
-/* Odd racers ask for another amount under the same references. */
+/* Odd racers request another amount under the same references. */
 static void racer_make(racer_t *racer, int number)
 {
     int n;
@@ -445,7 +445,7 @@ START_TEST(test_threads_race)
 }
 END_TEST
 
-/* In the child: no check of ours may run there but through its exit code. */
+/* In the child: no check of ours may run there except through its exit code. */
 static void race_in_child(racer_t *racer, int go, int result)
 {
     char byte;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Charges that are opened with an Idempotency-Key, and taken back. */
+/* Charges that are opened with an Idempotency-Key, and withdrawn. */
 
 #include "till.h"
 
@@ -12,7 +12,7 @@
 #define RACERS 8
 #define RACES 20
 
-/* The claim of a charge of 1000 under the key; `out` NULL: of no interest. */
+/* The claim of a charge of 1000 under the key; `out` NULL: not needed. */
 static pay_claim_t open_as(pay_charge_t **out, int i, const char *reference,
                            const pay_idempotency_t *use)
 {
@@ -34,7 +34,7 @@ static const pay_idempotency_t *use_of(const char *key, const char *reference)
     return till_use(PAY_OPERATION_CHARGE, key, reference);
 }
 
-/* The charge that the key is kept for; NULL: none. */
+/* The charge in the idempotency record of the key; NULL: none. */
 static const pay_charge_t *kept_charge(int i, const pay_idempotency_t *use)
 {
     const pay_kept_t *kept = till_kept(i, use);
@@ -156,7 +156,7 @@ START_TEST(test_withdraw)
 }
 END_TEST
 
-/* The key went to another charge meanwhile, so it is not the withdrawn one's to take out. */
+/* The key went to another charge meanwhile, so the withdrawn one must not remove it. */
 START_TEST(test_withdraw_leaves_anothers_key)
 {
     const pay_idempotency_t *use = use_of("key-1", "order-2");
@@ -222,7 +222,7 @@ START_TEST(test_row_too_long_with_its_key)
     pay_claim_t claim;
     int len;
 
-    /* The longest token that passes. */
+    /* The longest valid token. */
     for (len = 2000; len > 0; len--) {
         char *token = apr_palloc(unit_pool, (apr_size_t)len + 1);
         apr_status_t rv;

@@ -8,7 +8,7 @@
 static const pay_outcome_t approved = {
     .kind = PAY_OUTCOME_APPROVED, .code = "00", .message = "Approved"};
 
-/* A charge that failed for absence, to be asked about once more in an hour. */
+/* A charge that failed for absence, to be queried once more in an hour. */
 static pay_charge_t *absent(int i)
 {
     const pay_outcome_t outcome = {.kind = PAY_OUTCOME_DECLINED,
@@ -58,7 +58,7 @@ START_TEST(test_due_once_more)
         (void)absent(i);
     }
     ck_assert_int_eq(pay_store_stat(&stat, till->store, unit_pool), APR_SUCCESS);
-    ck_assert_uint_eq(stat.pending, 0); /* it is not among what is pending */
+    ck_assert_uint_eq(stat.pending, 0); /* it is not among pending ones */
     ck_assert_int_eq(due(TILL_NOW + HOUR - 1), 0);
     ck_assert_int_eq(due(TILL_NOW + HOUR), TILL_SCOPES);
     ck_assert_int_eq(due(TILL_NOW + HOUR), 0);
@@ -92,7 +92,7 @@ static const struct {
      "approved 00: Approved"},
 };
 
-/* State, amounts, totals and what was told stay as they were. */
+/* State, amounts, totals and reported outcome stay as they were. */
 START_TEST(test_step)
 {
     const char *name = step_cases[_i].name;
@@ -141,7 +141,7 @@ START_TEST(test_compare_and_set)
 }
 END_TEST
 
-/* The way of one that is refunded, and of one that a person closes. */
+/* The path of one that is refunded, and of one that a person closes. */
 START_TEST(test_ends)
 {
     const pay_late_step_t sent = {.from = PAY_LATE_NONE,

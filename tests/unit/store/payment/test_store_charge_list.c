@@ -81,7 +81,7 @@ START_TEST(test_clocks_and_chunks)
 }
 END_TEST
 
-/* What is made behind the place where a list stands neither comes up nor moves anything. */
+/* Charges made after the position of a list neither appear in it nor move anything. */
 START_TEST(test_made_meanwhile)
 {
     apr_array_header_t *charges;
@@ -145,7 +145,7 @@ START_TEST(test_range)
 }
 END_TEST
 
-/* A charge that is taken back leaves the list, and its place may be taken again. */
+/* A withdrawn charge leaves the list, and its place may be taken again. */
 START_TEST(test_withdrawn)
 {
     int i;

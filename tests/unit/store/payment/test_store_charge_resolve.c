@@ -51,7 +51,7 @@ START_TEST(test_resolve)
         ck_assert_msg(stored->state == resolve_cases[_i].want_state, "%s: state", name);
         ck_assert_msg(stored->decided_state == resolve_cases[_i].want_state, "%s: decided", name);
         ck_assert_str_eq(stored->contradiction, resolve_cases[_i].want_kept);
-        if (!changed) { /* nothing but the contradiction moved */
+        if (!changed) { /* only the contradiction changed */
             ck_assert(stored->decided_at == TILL_NOW + apr_time_from_sec(1));
             ck_assert(stored->updated_at == stored->decided_at);
         }
@@ -122,7 +122,7 @@ static int close_work(pay_rows_txn_t *txn, void *baton)
     return pay_store_charge_put(txn, charge, unit_pool);
 }
 
-/* Whoever closed a checkout decided nothing: only an approval counts then, and only once. */
+/* Closing a checkout decides nothing: only an approval counts then, and only once. */
 static const struct {
     const char *name;
     pay_charge_state_t closed;
@@ -185,7 +185,7 @@ START_TEST(test_closed)
 }
 END_TEST
 
-/* Imported history may have given the money back before the charge was known to be successful. */
+/* Imported history may have refunded it before the charge was known to be successful. */
 START_TEST(test_reversed_at_once)
 {
     apr_array_header_t *rows = apr_array_make(unit_pool, 1, sizeof(pay_refund_t *));
@@ -203,7 +203,7 @@ START_TEST(test_reversed_at_once)
     ck_assert_int_eq(till_find(_i, "order-1")->state, PAY_CHARGE_PENDING);
     ck_assert_int_eq(till_resolve(&charge, _i, 1, PAY_OUTCOME_APPROVED), 1);
     ck_assert_int_eq(charge->state, PAY_CHARGE_REVERSED);
-    ck_assert_int_eq(charge->decided_state, PAY_CHARGE_REVERSED); /* as it is told for ever */
+    ck_assert_int_eq(charge->decided_state, PAY_CHARGE_REVERSED); /* as it is always reported */
     /* No move of the table is made twice: reversed to successful is for refunds alone. */
     ck_assert_int_eq(till_resolve(&charge, _i, 1, PAY_OUTCOME_APPROVED), 0);
     ck_assert_int_eq(till_find(_i, "order-1")->state, PAY_CHARGE_REVERSED);
@@ -280,14 +280,14 @@ START_TEST(test_race)
     state = till_find(0, "order-1")->state;
     for (r = 0; r < RACERS; r++) {
         ck_assert_int_eq(racers[r].rv, APR_SUCCESS);
-        ck_assert_int_eq(racers[r].out->state, state); /* everybody is told the same */
+        ck_assert_int_eq(racers[r].out->state, state); /* every caller gets the same */
         changed += racers[r].changed;
     }
     ck_assert_int_eq(changed, 1);
 }
 END_TEST
 
-/* A person who decides what was decided a moment ago contradicts nobody. */
+/* A person's decision that repeats a recent one contradicts nobody. */
 START_TEST(test_person_comes_late)
 {
     const pay_outcome_t late = {.kind = PAY_OUTCOME_DECLINED, .resolution = "never arrived"};
@@ -321,7 +321,7 @@ static pay_charge_t *resolved(int i, const pay_outcome_t *outcome)
     return till_find(i, "order-1");
 }
 
-/* What the acquirer has given back since is not given back here, in part or whole. */
+/* An amount that the acquirer has refunded since is not refunded here, in part or whole. */
 START_TEST(test_spent)
 {
     const pay_outcome_t reversed = {.kind = PAY_OUTCOME_APPROVED, .spent = 1};
@@ -376,7 +376,7 @@ static apr_int64_t fees_kept(int i)
     return APR_ARRAY_IDX(totals, 0, pay_total_t).fees.low;
 }
 
-/* By the rules of the moment when it is approved; nothing changes it later. */
+/* By the rules at the time of its approval; nothing changes it later. */
 START_TEST(test_fee)
 {
     pay_charge_t *charge;
@@ -402,7 +402,7 @@ START_TEST(test_fee)
 }
 END_TEST
 
-/* A decision about money does not wait for an account that cannot be read. */
+/* A decision about money does not wait for an unreadable account. */
 START_TEST(test_fee_of_a_damaged_account)
 {
     pay_store_key_t key;
@@ -446,7 +446,7 @@ static void check_refunded(apr_int64_t shown_minor, apr_int64_t there_minor)
     till_check_clean();
 }
 
-/* A part that the acquirer has given back counts until its refunds are known here. */
+/* An amount that the acquirer has refunded counts until its refunds are known here. */
 START_TEST(test_given_back_in_part)
 {
     const pay_outcome_t outcome = {.kind = PAY_OUTCOME_APPROVED, .refunded_minor = 40};
@@ -471,7 +471,7 @@ START_TEST(test_given_back_in_part)
 }
 END_TEST
 
-/* One of ours that the acquirer takes back, before the others are known. */
+/* One of ours that the acquirer reverses, before the others are known. */
 START_TEST(test_given_back_and_taken_back)
 {
     const pay_outcome_t outcome = {.kind = PAY_OUTCOME_APPROVED, .refunded_minor = 40};
@@ -491,7 +491,7 @@ START_TEST(test_given_back_and_taken_back)
 }
 END_TEST
 
-/* The card that its token stands for here is not exchanged for what the acquirer tells. */
+/* The card of its token here is not replaced by the acquirer's data. */
 START_TEST(test_known_card_stays)
 {
     static const pay_card_t other = {"411111", "1111", "Visa", "GH", "credit"};

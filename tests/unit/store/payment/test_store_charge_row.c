@@ -168,9 +168,9 @@ static pay_charge_t *grown(const pay_charge_t *opened)
     return charge;
 }
 
-/* What a row may grow by is what it does grow by at most: of a charge in this process, of one that
- * goes through an acquirer, and of one whose card only that knows; each without a worker and with
- * one, whose deadline goes with it. */
+/* The growth of a row is at most the reserved one: of a charge in this process, of one that goes
+ * through an acquirer, and of one whose card only that knows; each without a worker and with one,
+ * whose deadline is removed with it. */
 START_TEST(test_growth)
 {
     pay_charge_t *opened = till_proposal(0, "order-1", 1000);
@@ -227,7 +227,7 @@ END_TEST
 
 #define OLDER_FIELDS 47 /* without moments, refunded_there_minor, fee_minor */
 
-/* As a program wrote it that knew no moments: the last fields are missing. */
+/* As a program without moments wrote it: the last fields are missing. */
 START_TEST(test_row_without_moments)
 {
     pay_charge_t *charge = longest(_i), *got;
@@ -303,7 +303,7 @@ START_TEST(test_unsound_kind)
 }
 END_TEST
 
-/* All pairs: the store has no other judge than the model's table. */
+/* All pairs: the store has no rules other than the model's table. */
 START_TEST(test_become)
 {
     pay_charge_state_t from = (pay_charge_state_t)(_i / PAY_CHARGE_STATE_COUNT);

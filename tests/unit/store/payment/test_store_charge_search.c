@@ -114,7 +114,7 @@ static int is_wanted(const pay_charge_t *charge, const pay_charge_filter_t *filt
            && charge->created_at >= filter->range.from && charge->created_at <= filter->range.to;
 }
 
-/* What the list of all has of it, oldest first. */
+/* Its charges in the list of all, oldest first. */
 static apr_array_header_t *wanted(int i, const pay_charge_filter_t *filter)
 {
     apr_array_header_t *all, *out = apr_array_make(unit_pool, 16, sizeof(pay_charge_t *));
@@ -143,7 +143,7 @@ static apr_array_header_t *search(pay_charge_cursor_t *cursor, int i,
     return charges;
 }
 
-/* Pages of every size give every charge that is wanted once, newest first, and only the scope's. */
+/* Parts of every size contain every matching charge once, newest first, and only the scope's. */
 static void compare(const char *name, int i, const pay_charge_filter_t *filter, int limit)
 {
     apr_array_header_t *want = wanted(i, filter), *page;
@@ -163,7 +163,7 @@ static void compare(const char *name, int i, const pay_charge_filter_t *filter, 
             ck_assert_int_eq(charge->scope.mode, till->scopes[i].mode);
         }
         ck_assert_msg(page->nelts == limit || cursor.done, "%s by %d: not full", name, limit);
-        /* What a client hands back is where it stood, nothing else. */
+        /* A client's cursor is its position, nothing else. */
         told = (pay_charge_cursor_t){
             .created_at = cursor.created_at, .seq = cursor.seq, .started = 1, .done = cursor.done};
         cursor = told;
@@ -211,7 +211,7 @@ START_TEST(test_empty)
 }
 END_TEST
 
-/* What is made while somebody turns the pages comes before the first one, and changes nothing. */
+/* Charges made while a person pages through come before the first part, and change nothing. */
 START_TEST(test_made_meanwhile)
 {
     const pay_charge_filter_t filter = {.email = "ada@shop.example", .range = ALL_TIME};
@@ -278,12 +278,12 @@ static int plant_work(pay_rows_txn_t *txn, void *baton)
 static const struct {
     const char *name;
     pay_charge_filter_t filter;
-    int calls; /* until the oldest, the only one that is wanted, is found */
+    int calls; /* until the oldest, the only matching one, is found */
 } bounds[] = {
     /* The oldest is the row after PAY_STORE_LOOKS_MAX others. */
     {"by time", {.currency = "EUR", .range = ALL_TIME}, 2},
     {"by e-mail", {.email = "payer@shop.example", .currency = "EUR", .range = ALL_TIME}, 2},
-    /* Marks are passed by many for one look. */
+    /* Marks let one look pass many. */
     {"by an e-mail that the others do not have", {.email = "e@x.example", .range = ALL_TIME}, 1},
 };
 
@@ -320,11 +320,11 @@ END_TEST
 /* ---- damage */
 
 typedef enum spoil_t {
-    SPOIL_CHARGE, /* what the entry leads to is gone */
+    SPOIL_CHARGE, /* the target of the entry is gone */
     SPOIL_KEY,    /* a key of a wrong length */
     SPOIL_TIME,   /* an entry at another time than its charge */
     SPOIL_VALUE,  /* no mark */
-    SPOIL_MARK    /* another one: a hint less, which the check tells */
+    SPOIL_MARK    /* another one: a missing hint, which the check reports */
 } spoil_t;
 
 static const struct {
@@ -380,7 +380,8 @@ START_TEST(test_spoiled)
     ck_assert_msg(strstr(till_fault, spoils[_i].fault) != NULL, "%s: %s", spoils[_i].name,
                   till_fault);
     memset(&cursor, 0, sizeof(cursor));
-    ck_assert_int_eq(search(&cursor, 2, &filter, 10)->nelts, 0); /* the others have nothing of it */
+    ck_assert_int_eq(search(&cursor, 2, &filter, 10)->nelts, 0); /* the others contain nothing of
+                                                                  * it */
 }
 END_TEST
 

@@ -10,7 +10,7 @@
 
 #define RACERS 8
 
-/* Returns the status; what void says is in the arguments. */
+/* Returns the status; the result of void is in the arguments. */
 static apr_status_t close_checkout(pay_charge_t **charge, int *voided, pay_kept_t **kept, int i,
                                    const char *reference, const pay_idempotency_t *use)
 {
@@ -18,7 +18,9 @@ static apr_status_t close_checkout(pay_charge_t **charge, int *voided, pay_kept_
                                  use, unit_pool);
 }
 
-/* A checkout that a process of this boot is at work on, `alive` or dead, until `wait_until_ms`. */
+/*
+ * A checkout with work in flight of a process of this boot, `alive` or dead, until `wait_until_ms`.
+ */
 static void open_worked_on(int i, int alive, apr_int64_t wait_until_ms)
 {
     pay_charge_t *proposal = till_proposal(i, "order-1", 100), *charge;
@@ -35,7 +37,10 @@ static void open_worked_on(int i, int alive, apr_int64_t wait_until_ms)
         APR_SUCCESS);
 }
 
-/* Live, its acquirer may still say that it was paid, and is asked when it was due anyway. */
+/*
+ * In Live Mode its acquirer may still report that it was paid, and is queried when it was due
+ * anyway.
+ */
 static void check_void(const pay_charge_t *charge)
 {
     const apr_time_t asked_at =
@@ -71,7 +76,7 @@ START_TEST(test_void)
                          i == _i ? PAY_CHARGE_VOID : PAY_CHARGE_PENDING);
     }
     till_check_clean();
-    for (i = 0; i < TILL_SCOPES; i++) { /* nobody is at work on them any more */
+    for (i = 0; i < TILL_SCOPES; i++) { /* no work in flight any more */
         (void)till_resolve(&charge, i, 1, PAY_OUTCOME_UNKNOWN);
     }
     ck_assert_int_eq(pay_store_due_take(&due, till->store, till_clock + apr_time_from_sec(3600),
@@ -132,7 +137,7 @@ static const struct {
     {"dead", 0, APR_INT64_MAX / 2, 1},
 };
 
-/* What a process may be paying at this moment is not voided under its hands. */
+/* A checkout that a process may be paying at this moment is not voided. */
 START_TEST(test_busy)
 {
     const pay_idempotency_t *use = till_use(PAY_OPERATION_VOID, "key", "request 1");
@@ -147,14 +152,14 @@ START_TEST(test_busy)
     ck_assert_msg(voided == want, "%s: %d", name, voided);
     ck_assert_msg(strcmp(till_snapshot(), before) == 0 || want, "%s: something was written", name);
     ck_assert_int_eq(charge->state, want ? PAY_CHARGE_VOID : PAY_CHARGE_PENDING);
-    (void)till_resolve(&charge, 0, 1, PAY_OUTCOME_UNKNOWN); /* nobody is at work any more */
+    (void)till_resolve(&charge, 0, 1, PAY_OUTCOME_UNKNOWN); /* no work in flight any more */
     ck_assert_int_eq(close_checkout(&charge, &voided, &kept, 0, "order-1", use), APR_SUCCESS);
     ck_assert_msg(voided == !want && !kept == !want, "%s: not the next time", name);
     till_check_clean();
 }
 END_TEST
 
-/* The answer is kept with the change, and told again whatever happened since. */
+/* The answer is stored with the change, and repeated whatever happened since. */
 START_TEST(test_kept)
 {
     pay_writer_t *w = pay_writer_make(64, unit_pool);
@@ -195,7 +200,7 @@ START_TEST(test_kept)
 }
 END_TEST
 
-/* 409 is not kept: the same key may void it when it can be. */
+/* 409 is not stored: the same key may void it later. */
 START_TEST(test_refusal_is_not_kept)
 {
     const pay_idempotency_t *use = till_use(PAY_OPERATION_VOID, "key", "request 1");
@@ -235,7 +240,7 @@ START_TEST(test_bad_row)
 }
 END_TEST
 
-/* The payer pays at the same time: the acquirer's word counts, whoever comes first. */
+/* The payer pays at the same time: the acquirer's report counts, whoever comes first. */
 typedef struct racer_t {
     int approves;
     apr_pool_t *pool;

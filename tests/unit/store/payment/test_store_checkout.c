@@ -54,8 +54,8 @@ START_TEST(test_unknown_page)
 }
 END_TEST
 
-/* The id is drawn at random, so this never happens; should it, nothing of the second one is kept.
- */
+/* The id is drawn at random, so this never happens; if it does, nothing of the second one is
+ * stored. */
 START_TEST(test_page_id_twice)
 {
     pay_charge_t *first = till_checkout(0, "order-1", 1000);
@@ -88,7 +88,7 @@ START_TEST(test_withdrawn_goes_whole)
 }
 END_TEST
 
-/* What happened to the money does not depend on the row beside it. */
+/* The state of the money does not depend on the row beside it. */
 START_TEST(test_damaged_row)
 {
     pay_charge_t *charge = till_checkout(0, "order-1", 1000), *found;
@@ -124,7 +124,7 @@ static int shorten_work(pay_rows_txn_t *txn, void *baton)
     return pay_rows_put(txn, PAY_TABLE_CHECKOUT, &at, &row, 0);
 }
 
-/* Nobody knows any more who chose where its payer goes: the payer is asked. */
+/* It is no longer known who chose the payer's return address: the payer is asked. */
 START_TEST(test_row_of_an_older_store)
 {
     pay_charge_t *charge = till_checkout(0, "order-1", 1000);

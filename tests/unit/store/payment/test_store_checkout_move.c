@@ -106,7 +106,9 @@ START_TEST(test_declined)
 }
 END_TEST
 
-/* The acquirer gave no answer: it is asked, and its word is taken whatever becomes of the page. */
+/*
+ * The acquirer gave no answer: it is queried, and its report counts whatever happens to the page.
+ */
 START_TEST(test_unknown)
 {
     const pay_outcome_t unknown = {.kind = PAY_OUTCOME_UNKNOWN};
@@ -240,7 +242,7 @@ START_TEST(test_abandoned)
         pay_store_due_take(&due, till->store, asked_at, apr_time_from_sec(9), 10, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(due->nelts, _i);
-    if (_i) { /* nothing was found: it is asked about once more, and then no more */
+    if (_i) { /* nothing was found: it is queried once more, and then no more */
         (void)pay_store_charge_resolve(&charge, &changed, till->store, &till->scopes[0],
                                        charge->seq, till_outcome(PAY_OUTCOME_UNKNOWN), asked_at + 5,
                                        unit_pool);

@@ -89,7 +89,7 @@ static void check_counts(const char *when, apr_uint64_t pending, apr_uint64_t op
     till_check_clean();
 }
 
-/* What waits in one scope. */
+/* The waiting payments of one scope. */
 static void check_waiting(int i, int pending, int open)
 {
     pay_waiting_t waiting;
@@ -133,7 +133,7 @@ START_TEST(test_open_checkouts_count_apart)
 }
 END_TEST
 
-/* An open one is due when its time is over, like all else; from then on it is asked about. */
+/* An open one is due when its time is over, like all others; from then on it is queried. */
 START_TEST(test_open_checkouts_are_due)
 {
     apr_array_header_t *due;
@@ -158,7 +158,7 @@ START_TEST(test_open_checkouts_are_due)
 }
 END_TEST
 
-/* As a program left it for which open ones stood among the others. */
+/* As written by a program in which open ones were among the others. */
 static pay_charge_t *checkout_of_old(int i, const char *reference)
 {
     pay_charge_t *charge = open_checkout(i, reference);
@@ -183,7 +183,7 @@ START_TEST(test_a_store_of_before)
     check_counts("paid, and voided", 2, 0);
     move(asked, PAY_CHECKOUT_OPEN, PAY_CHECKOUT_CODE, asked->due_at);
     check_counts("moved", 1, 1);
-    /* Live, the one that was voided is asked about as well. */
+    /* In Live Mode the voided one is queried as well. */
     ck_assert_int_eq(take(TILL_NOW + SEC(60), 10)->nelts, 2 + (till->scopes[_i].mode == PAY_LIVE));
     check_counts("taken when its time is over", 2, 0);
 }
@@ -209,7 +209,7 @@ static int put_crowd(pay_rows_txn_t *txn, void *baton)
     return rc;
 }
 
-/* Beyond what is counted one by one nothing is hidden: all count as sent. */
+/* Beyond the counted ones nothing is hidden: all count as sent. */
 START_TEST(test_the_most_that_is_counted)
 {
     crowd_t sent = {PAY_STORE_DUE_COUNT_MAX - 1, TILL_NOW};
@@ -278,7 +278,7 @@ static const struct {
     {"for ever", PAY_STORE_DUE_OPEN_FROM - TILL_NOW - 1, 1},
 };
 
-/* What was put off while the clock was ahead does not stand still; what nobody paid, neither. */
+/* Payments postponed while the clock was ahead do not stand still; nor do unpaid checkouts. */
 START_TEST(test_due_too_far_ahead)
 {
     apr_array_header_t *due;
@@ -319,7 +319,7 @@ static const struct {
     {"a year", SEC(365 * 86400), 1},
 };
 
-/* An open checkout may last long, but not longer than any may. */
+/* An open checkout may last long, but not longer than the maximum. */
 START_TEST(test_open_checkout_too_far_ahead)
 {
     apr_array_header_t *due;
@@ -334,7 +334,7 @@ START_TEST(test_open_checkout_too_far_ahead)
 }
 END_TEST
 
-/* An older store has open checkouts among the others: they are put where they belong. */
+/* An older store has open checkouts among the others: they are moved where they belong. */
 START_TEST(test_open_checkout_of_before_is_not_too_far_ahead)
 {
     till_clock += 6 * SEC(86400);
@@ -462,7 +462,7 @@ START_TEST(test_busy_rows_bound_the_step)
     pay_claim_t claim;
     int n;
 
-    /* Five rows at work come before one that is due: four of them are looked at for each row. */
+    /* Five rows in flight come before one that is due: four of them are examined for each row. */
     for (n = 0; n < 5; n++) {
         proposal = till_proposal(_i, apr_psprintf(unit_pool, "order-%d", n), 1000);
         proposal->worker = pay_worker_self();

@@ -108,7 +108,7 @@ START_TEST(test_batches)
 }
 END_TEST
 
-/* A decision ends it, whatever it was; so does being asked about without a reason to hold it. */
+/* Any decision ends it; so does a query without a reason to hold it. */
 START_TEST(test_ends)
 {
     pay_charge_t *charge = till_open(0, "order-1", 1000), *out;
@@ -136,7 +136,7 @@ START_TEST(test_ends)
 }
 END_TEST
 
-/* What is taken back, because it never left this process, waits for nobody either. */
+/* A payment withdrawn because it never left this process does not wait for a person either. */
 START_TEST(test_taken_back)
 {
     pay_charge_t *charge = till_open(0, "order-1", 1000);
@@ -151,7 +151,7 @@ START_TEST(test_taken_back)
 }
 END_TEST
 
-/* How long it has been absent is kept while nobody knows, and gone with the decision. */
+/* How long it has been absent is stored while it is undecided, and removed with the decision. */
 START_TEST(test_absent_since)
 {
     const pay_outcome_t absent = {.kind = PAY_OUTCOME_UNKNOWN, .absent_since = TILL_NOW - 5};

@@ -67,9 +67,9 @@ static void open_all(void)
 }
 
 /*
- * What each reads by its keys and does not tell of is what it learns of on its way: the turn's own
- * row of table scope, which comes with the turn, and the charge of a refund. Endpoints are read in
- * order, not by their keys, and where a scope has none the epoch is not read.
+ * Rows that each reads by their keys without announcing them are those it learns of on its way: the
+ * turn's own row of table scope, which comes with the turn, and the charge of a refund. Endpoints
+ * are read in order, not by their keys, and if a scope has none the epoch is not read.
  */
 static const struct {
     const char *name;

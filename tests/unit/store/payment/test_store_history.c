@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "till.h"
 
-#define OLDER_FIELDS 12 /* that an older version writes; numbers were added behind */
+#define OLDER_FIELDS 12 /* as an older version writes them; numbers were appended */
 #define DAY apr_time_from_sec(24 * 3600)
 #define FROM (TILL_NOW - 31 * DAY)
 #define TO TILL_NOW
@@ -49,7 +49,7 @@ static void check(const pay_history_t *got, const pay_history_t *want)
     ck_assert_str_eq(got->error, want->error);
 }
 
-/* Takes the last fields out of the row of scope 0. */
+/* Removes the last fields from the row of scope 0. */
 static int age_work(pay_rows_txn_t *txn, void *baton)
 {
     pay_store_key_t key;
@@ -99,7 +99,7 @@ START_TEST(test_every_scope_has_an_empty_one)
 }
 END_TEST
 
-/* What is asked for and what the server notes of it stay, each in its scope. */
+/* The request and the server's own notes stay, each in its scope. */
 START_TEST(test_rows_of_scopes)
 {
     pay_history_t *history;
@@ -197,7 +197,7 @@ START_TEST(test_ranges)
 }
 END_TEST
 
-/* What is asked for ends now at the latest: there is nothing later to fetch. */
+/* The request ends now at the latest: there is nothing later to fetch. */
 static const struct {
     const char *name;
     apr_time_t from, to, want;
@@ -215,7 +215,10 @@ START_TEST(test_ends)
 }
 END_TEST
 
-/* Who comes late with a window of a request leaves its later part alone, and another request's. */
+/*
+ * A process that is late with a window of a request leaves its later part alone, and another
+ * request's.
+ */
 static const struct {
     const char *name;
     apr_uint64_t asked, answered;
@@ -245,7 +248,7 @@ START_TEST(test_stale_writers)
     row.done_until = stale[_i].done_until;
     row.seen = 9;
     row.error = "late";
-    row.from = 1; /* what was asked for is the asker's */
+    row.from = 1; /* the request is the requester's */
     row.to = 2;
     row.fetched_until = TILL_NOW - 5;
     row.due_at = TILL_NOW + 5;
@@ -263,7 +266,7 @@ START_TEST(test_stale_writers)
 }
 END_TEST
 
-/* A request that ended stays so, whoever was still at work on it. */
+/* A request that ended stays so, whichever process was still at work on it. */
 START_TEST(test_ended_request_stays_ended)
 {
     pay_history_t *history = ask(0, FROM, TO, APR_SUCCESS), late = *history;

@@ -269,7 +269,8 @@ START_TEST(test_history_counts_against_what_is_left)
     finish(&run);
     (void)till_refund(_i, "order-1", 501, PAY_REFUND_REFUSED_ABOVE);
     (void)till_refund(_i, "order-1", 701, PAY_REFUND_REFUSED_ABOVE);
-    refund = till_refund(_i, "order-1", 0, PAY_REFUND_OPENED); /* history makes nobody busy */
+    refund = till_refund(_i, "order-1", 0, PAY_REFUND_OPENED); /* history causes no work in
+                                                                * flight */
     ck_assert(refund->money.amount_minor == 500);
     (void)till_refund_resolve(&refund, _i, refund->refund_reference, PAY_OUTCOME_APPROVED);
     (void)till_refund(_i, "order-1", 0, PAY_REFUND_REFUSED_FULL);
@@ -277,7 +278,7 @@ START_TEST(test_history_counts_against_what_is_left)
 }
 END_TEST
 
-/* What becomes of history does not end that a refund of ours is at the acquirer. */
+/* The state of history does not end that a refund of ours is at the acquirer. */
 START_TEST(test_history_makes_nobody_free)
 {
     pay_import_t run = begin(_i);
@@ -300,7 +301,7 @@ START_TEST(test_history_makes_nobody_free)
 }
 END_TEST
 
-/* A charge whose refunds are known was sent: it is not taken back. */
+/* A charge whose refunds are known was sent: it is not withdrawn. */
 START_TEST(test_charge_with_history_stays)
 {
     pay_charge_t *charge = till_open(0, "order-1", 1000);
@@ -322,8 +323,8 @@ START_TEST(test_charge_with_history_stays)
 }
 END_TEST
 
-/* Rows of an acquirer's books name their charge as the acquirer does: the shop's text may be
- * somebody else's. */
+/* Rows of an acquirer's books name their charge by the acquirer's name: the shop's text may belong
+ * to others. */
 static const struct {
     const char *name;
     const char *charge;
@@ -393,7 +394,7 @@ static void *put_beside(void *baton)
     return NULL;
 }
 
-/* Leads until the rows stand in line: they are run in one transaction with this. */
+/* Leads until the rows are queued: they run in one transaction with this. */
 static int wait_for_company(pay_rows_txn_t *txn, void *baton)
 {
     company_t *company = baton;
@@ -414,7 +415,9 @@ static int wait_for_company(pay_rows_txn_t *txn, void *baton)
     return MDB_SUCCESS;
 }
 
-/* Rows whose charge cannot be read are not taken for rows of none when they are run once more. */
+/*
+ * Rows whose charge cannot be read are not taken for rows without one when they are run once more.
+ */
 START_TEST(test_spoiled_charge_in_company)
 {
     pay_refund_t *row = till_history(0, 1, TILL_NOW, PAY_REFUND_PROCESSED, "order-1", 500);
@@ -486,7 +489,7 @@ START_TEST(test_begin_again_takes_over)
 }
 END_TEST
 
-/* In the child: a part of an import, and then nothing more. Its exit code tells. */
+/* In the child: a part of an import, and then nothing more. Its exit code is the result. */
 static void import_in_child(int i, int told)
 {
     apr_array_header_t *rows = apr_array_make(unit_pool, 1, sizeof(pay_refund_t *));

@@ -142,7 +142,7 @@ static int write_a_minute_later(MDB_env *env, MDB_txn *parent, unsigned int flag
     return rc;
 }
 
-/* However long it takes, no other machine takes it for left. */
+/* However long it takes, no other machine takes it for abandoned. */
 START_TEST(test_holds_the_scope)
 {
     pay_import_t run;
@@ -173,7 +173,7 @@ START_TEST(test_nothing_written)
 }
 END_TEST
 
-/* What was finished stays; so does what a later import does. */
+/* A finished import stays; so does a later one. */
 START_TEST(test_over_already)
 {
     pay_import_t first = begin(_i), second;
@@ -194,7 +194,7 @@ START_TEST(test_over_already)
 }
 END_TEST
 
-/* Another process's import is none of this one's business, in either state. */
+/* Another process's import is left alone, in either state. */
 static const struct {
     const char *name;
     int left;
@@ -237,7 +237,7 @@ static int charge_row_work(pay_rows_txn_t *txn, void *baton)
     return 0;
 }
 
-/* A charge whose row is bad stops it; it goes on when it is asked for again. */
+/* A charge with a damaged row stops it; it goes on when it is called again. */
 START_TEST(test_again_after_a_fault)
 {
     pay_import_t run = begin(_i);

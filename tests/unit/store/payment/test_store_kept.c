@@ -114,7 +114,7 @@ START_TEST(test_what_is_known_stays)
         check_other(put(i, till_use(PAY_OPERATION_VERIFY, "key-1", "b"), "{\"second\":0}"));
     }
     ck_assert_str_eq(till_snapshot(), before);
-    till_clock += 10 * PAY_IDEMPOTENCY_KEEP; /* it stands until it is taken out */
+    till_clock += 10 * PAY_IDEMPOTENCY_KEEP; /* it stays until it is removed */
     for (i = 0; i < TILL_SCOPES; i++) {
         check_text(till_kept(i, use), apr_psprintf(unit_pool, "{\"first\":%d}", i));
     }
@@ -156,7 +156,7 @@ START_TEST(test_longest_key)
 }
 END_TEST
 
-/* Without a reserve's room nothing new is kept; what is kept is still found. */
+/* Without the reserve's room nothing new is stored; stored records are still found. */
 START_TEST(test_reserve)
 {
     pay_store_options_t options = unit_store_options();

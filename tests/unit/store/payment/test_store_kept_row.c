@@ -134,7 +134,7 @@ START_TEST(test_rows)
 }
 END_TEST
 
-/* Copies the last scope's row as it lies in the table. */
+/* Copies the last scope's row as it is in the table. */
 static int copy_work(pay_rows_txn_t *txn, void *baton)
 {
     MDB_val *row = baton, at, val;

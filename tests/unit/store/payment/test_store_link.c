@@ -217,7 +217,7 @@ START_TEST(test_list)
         }
     }
     ck_assert_int_eq(seen, ROWS);
-    ck_assert_str_eq(reference_of(list(_i, "link-2a", 1), 0), "link-3"); /* it need not be there */
+    ck_assert_str_eq(reference_of(list(_i, "link-2a", 1), 0), "link-3"); /* it may be absent */
 }
 END_TEST
 

@@ -21,18 +21,18 @@ static const pay_outcome_t absent = {.kind = PAY_OUTCOME_DECLINED,
                                      .message = "It was not received.",
                                      .late_check_at = TILL_NOW + apr_time_from_sec(3600)};
 
-/* What becomes of the checkout that Ada begins to pay. */
+/* The outcome of the checkout that Ada begins to pay. */
 typedef enum fate_t {
     FATE_NONE,
     FATE_PAID,
     FATE_REVERSED,
     FATE_DECLINED,
-    FATE_DECLINED_LATE,      /* and its acquirer says later that it was paid */
-    FATE_DECLINED_RETURNING, /* and that is on its way back */
-    FATE_ABSENT,             /* and its acquirer is asked again, hours later */
+    FATE_DECLINED_LATE,      /* and its acquirer reports later that it was paid */
+    FATE_DECLINED_RETURNING, /* and a refund of that is on its way */
+    FATE_ABSENT,             /* and its acquirer is queried again, hours later */
     FATE_CANCELLED,
-    FATE_CANCELLED_ASKED, /* and its acquirer is asked all the same */
-    FATE_CANCELLED_PAID,  /* and it says so */
+    FATE_CANCELLED_ASKED, /* and its acquirer is still queried */
+    FATE_CANCELLED_PAID,  /* and it reports so */
     FATE_SENT,
     FATE_LATE, /* its time is over, which its row does not say yet */
     FATE_VOID,
@@ -92,7 +92,7 @@ static void give_back(int i, const pay_charge_t *charge)
         till_refund_resolve(&refund, i, refund->refund_reference, PAY_OUTCOME_APPROVED), 1);
 }
 
-/* A person must decide what becomes of the money, or it is being given back. */
+/* A person must decide about the money, or it is being refunded. */
 static void find_late(const pay_charge_t *charge, pay_late_t to)
 {
     const int returning = to == PAY_LATE_REFUNDING;
@@ -175,7 +175,7 @@ static const struct {
     const char *name;
     int once;
     fate_t fate;
-    const char *second; /* who pays next */
+    const char *second; /* the next payer */
     pay_claim_t want;
     apr_uint64_t paid; /* then */
 } cases[] = {
@@ -234,11 +234,11 @@ END_TEST
 
 /* ---- a checkout that is not the last one */
 
-/* What is learnt of Ada's, once Bob had his turn; and what Cy is told then. */
+/* The outcome of Ada's, after Bob had his turn; and Cy's result then. */
 static const struct {
     const char *name;
     fate_t fate; /* of Ada's, before Bob comes */
-    int found;   /* and then its acquirer says that it was paid */
+    int found;   /* and then its acquirer reports that it was paid */
     fate_t last; /* of Bob's */
     pay_claim_t want;
     apr_uint64_t holding;
@@ -257,7 +257,7 @@ static const struct {
      0},
 };
 
-/* As a version that counted nothing left it. */
+/* As a version without counts left it. */
 static void forget_count(int i, pay_link_t *link)
 {
     pay_store_key_t key;
@@ -290,7 +290,7 @@ START_TEST(test_among)
     if (older) {
         forget_count(i, link_get(i, LINK));
     }
-    /* The payer of the last one is no better off. */
+    /* The payer of the last one has the same result. */
     ck_assert_msg(link_open(&third, i, LINK, _i % 3 ? CY : BOB, unit_pool) == among[row].want, "%s",
                   among[row].name);
     ck_assert_uint_eq(link_get(i, LINK)->holding,
@@ -301,8 +301,7 @@ START_TEST(test_among)
 }
 END_TEST
 
-/* Rows of another link's checkouts, from one behind the first to that of the sequence at `baton`.
- */
+/* Rows of another link's checkouts, from one after the first to that of the sequence at `baton`. */
 static int crowd_work(pay_rows_txn_t *txn, void *baton)
 {
     const apr_uint64_t last = *(const apr_uint64_t *)baton;
@@ -324,7 +323,7 @@ static int crowd_work(pay_rows_txn_t *txn, void *baton)
     return rc;
 }
 
-/* One more than it may look at in its turn: nobody pays what may be paid already. */
+/* One more than it may examine in its turn: nobody pays one that may be paid already. */
 START_TEST(test_too_many_to_count)
 {
     apr_uint64_t last = PAY_STORE_LINK_LOOKS_MAX + _i;
@@ -345,7 +344,7 @@ START_TEST(test_too_many_to_count)
 }
 END_TEST
 
-/* When a person has seen to it, the link is free. */
+/* When a person has decided, the link is free. */
 START_TEST(test_seen_to)
 {
     const pay_late_step_t seen = {
@@ -368,7 +367,10 @@ START_TEST(test_seen_to)
 }
 END_TEST
 
-/* Void by the shop: free at once in Test Mode; Live, when the acquirer has been asked for good. */
+/*
+ * Voided by the shop: free at once in Test Mode; in Live Mode, after the last query of the
+ * acquirer.
+ */
 START_TEST(test_void)
 {
     pay_charge_t *second, *first;
@@ -381,7 +383,7 @@ START_TEST(test_void)
     ck_assert_int_eq(link_open(&second, _i, LINK, BOB, unit_pool),
                      live ? PAY_CLAIM_LINK_BUSY : PAY_CLAIM_NEW);
     if (live) {
-        resolve(first, &unknown); /* no more questions, but to a person */
+        resolve(first, &unknown); /* no more queries, except to a person */
         ck_assert_int_eq(link_open(&second, _i, LINK, BOB, unit_pool), PAY_CLAIM_LINK_BUSY);
         unknown.held = PAY_NOT_HELD;
         unknown.resolution = "seen";
@@ -392,7 +394,7 @@ START_TEST(test_void)
 }
 END_TEST
 
-/* An open link: the payer who wants to pay another amount has to give up the first one. */
+/* An open link: a payer who wants to pay another amount has to give up the first one. */
 START_TEST(test_another_amount)
 {
     pay_link_t proposal = link_proposal(0, LINK, 1);
@@ -450,7 +452,7 @@ START_TEST(test_closed)
 }
 END_TEST
 
-/* What was begun before can be paid. */
+/* Earlier checkouts can be paid. */
 START_TEST(test_disabled_meanwhile)
 {
     pay_charge_t *first;
@@ -493,7 +495,7 @@ typedef struct racer_t {
     apr_status_t rv; /* an assertion in its thread would jump across stacks */
 } racer_t;
 
-/* Nobody asks about it any more. */
+/* It is not queried any more. */
 static apr_status_t let_go(const pay_charge_t *charge, apr_pool_t *p)
 {
     const pay_outcome_t over = {.kind = PAY_OUTCOME_UNKNOWN, .held = PAY_NOT_HELD};
@@ -519,7 +521,7 @@ static apr_status_t one_round(int round, const pay_charge_t *proposal, apr_pool_
     if (round < 3) {
         return try_move(&changed, charge, PAY_CHECKOUT_CANCELLED, NULL, 0, p);
     }
-    if (round < 6) { /* asked about for a while, then it is free */
+    if (round < 6) { /* queried for a while, then it is free */
         rv = try_move(&changed, charge, PAY_CHECKOUT_CANCELLED, NULL, till_clock + 1, p);
         return rv != APR_SUCCESS ? rv : let_go(charge, p);
     }

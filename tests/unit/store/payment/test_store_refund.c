@@ -11,7 +11,7 @@
 #define RACES 12
 #define WINDOW apr_time_from_sec(600)
 
-/* What was refunded of a charge of 1,000 before the request that is judged. */
+/* The refunds of a charge of 1,000 before the judged request. */
 typedef enum before_t {
     BEFORE_PENDING_CHARGE, /* the charge itself is not decided */
     BEFORE_FAILED_CHARGE,
@@ -21,13 +21,13 @@ typedef enum before_t {
     BEFORE_FAILED_400,
     BEFORE_PENDING_ALL,
     BEFORE_PROCESSED_ALL,
-    BEFORE_UNKNOWN_400 /* asked about, still pending */
+    BEFORE_UNKNOWN_400 /* queried, still pending */
 } before_t;
 
 static const struct {
     const char *name;
     before_t before;
-    apr_int64_t amount_minor; /* 0: all that is left */
+    apr_int64_t amount_minor; /* 0: the whole remainder */
     pay_refund_verdict_t want;
     apr_int64_t want_minor;
 } judge_cases[] = {
@@ -123,7 +123,7 @@ static int refunded_all_there_is(pay_rows_txn_t *txn, void *baton)
     return pay_store_charge_put(txn, charge, unit_pool);
 }
 
-/* A row may hold sums that no subtraction in one step survives. */
+/* A row may contain sums that overflow a subtraction in one step. */
 START_TEST(test_largest_sums)
 {
     till_raw(refunded_all_there_is, till_charge(0, "order-1", 1000));
@@ -311,7 +311,7 @@ static const struct {
     {"above what is left", 500, PAY_REFUND_REFUSED_ABOVE},
 };
 
-/* History that is pending, and may be taken back with its import, settles nothing. */
+/* Pending history, which may be removed with its import, settles nothing. */
 START_TEST(test_pending_history_is_no_reason_to_keep)
 {
     apr_int64_t amount_minor = history_cases[_i].amount_minor, pending;
@@ -339,7 +339,7 @@ START_TEST(test_pending_history_is_no_reason_to_keep)
 }
 END_TEST
 
-/* A void checkout is not decided: its payer's money may still come, and then be given back. */
+/* A void checkout is not decided: its payer's money may still come, and then be refunded. */
 START_TEST(test_void_is_no_reason_to_keep)
 {
     pay_charge_t *charge;
@@ -445,7 +445,7 @@ START_TEST(test_threads_race)
 }
 END_TEST
 
-/* In the child: no check of ours may run there but through its exit code. */
+/* In the child: no check of ours may run there except through its exit code. */
 static void race_in_child(racer_t *racer, int go)
 {
     char byte;

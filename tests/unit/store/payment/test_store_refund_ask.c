@@ -88,7 +88,7 @@ START_TEST(test_not_asked)
 }
 END_TEST
 
-/* One of ours is asked about all the same, by whom it was sent through. */
+/* One of ours is still queried, by the instance that it was sent through. */
 START_TEST(test_ours)
 {
     const char *before;

@@ -50,7 +50,7 @@ static void modes_set(pay_mode_t mode)
     }
 }
 
-/* It is claimed once, whoever comes, and is then work in flight like any other. */
+/* It is claimed once, by any process, and is then work in flight like any other. */
 START_TEST(test_once)
 {
     const pay_worker_t self = pay_worker_self();
@@ -78,7 +78,7 @@ START_TEST(test_once)
 }
 END_TEST
 
-/* Of an account that was switched to Test Mode nothing that waits in Live Mode is claimed. */
+/* Waiting refunds in Live Mode of an account that was switched to Test Mode are not claimed. */
 START_TEST(test_switched_off)
 {
     pay_refund_t *refund, *out;

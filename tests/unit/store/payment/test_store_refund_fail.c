@@ -39,7 +39,7 @@ static const char *processed(int i, apr_int64_t amount_minor)
     return refund->refund_reference;
 }
 
-/* The scope's refunds as a list gives them. */
+/* The scope's refunds as a list contains them. */
 static const char *list(int i)
 {
     pay_time_range_t range = {0, APR_INT64_MAX};
@@ -115,7 +115,7 @@ START_TEST(test_fail)
         ck_assert_int_eq(refund->state, PAY_REFUND_FAILED);
         ck_assert(refund->created_at == TILL_NOW + SEC(1));
         ck_assert(refund->updated_at == TILL_NOW + SEC(2));
-        ck_assert_int_eq(refund->decided_state, PAY_REFUND_PROCESSED); /* what was answered */
+        ck_assert_int_eq(refund->decided_state, PAY_REFUND_PROCESSED); /* the answer */
         ck_assert(refund->decided_at == TILL_NOW + SEC(1));
         charge = till_find(i, "order-1");
         ck_assert_msg(charge->state == fail_cases[_i].want, "%s: charge", name);
@@ -145,7 +145,7 @@ START_TEST(test_told)
     ck_assert_ptr_nonnull(strstr(till_line, reference));
     ck_assert_ptr_nonnull(strstr(till_line, till->key_ids[_i]));
     ck_assert_ptr_null(strstr(till_line, "payer@"));
-    /* A second word of it is no news; the money can be given back anew. */
+    /* A repeated report makes no event; the amount can be refunded again. */
     ck_assert_int_eq(take_back(&refund, _i, reference), 0);
     ck_assert_int_eq(refund->state, PAY_REFUND_FAILED);
     ck_assert_int_eq(till_lines[PAY_LOG_WARNING], 1);
@@ -155,7 +155,7 @@ START_TEST(test_told)
 }
 END_TEST
 
-/* What comes after it moves nothing. What was decided, and told, is what it may contradict. */
+/* Later reports change nothing. They can contradict only the decided and reported outcome. */
 START_TEST(test_resolve_after)
 {
     const char *reference, *before;
@@ -256,7 +256,9 @@ static int take_amounts(pay_rows_txn_t *txn, void *baton)
     return pay_store_charge_put(txn, charge, unit_pool);
 }
 
-/* The charge is gone, does not decode, or does not hold the refund's amount: nothing is written. */
+/*
+ * The charge is gone, does not decode, or does not contain the refund's amount: nothing is written.
+ */
 START_TEST(test_bad_charge)
 {
     const char *reference, *before;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Refunds that are asked for with an Idempotency-Key: at most one for each key. */
+/* Refunds requested with an Idempotency-Key: at most one for each key. */
 
 #include "till.h"
 
@@ -81,7 +81,7 @@ START_TEST(test_key_leads_to_the_refund)
                                                     : i == 1 ? PAY_REFUND_PROCESSED
                                                              : PAY_REFUND_FAILED);
         ck_assert_ptr_nonnull(till_kept(i, use)->refund);
-        /* Another request, even one about a charge that is not there. */
+        /* Another request, even one about a charge that does not exist. */
         again = open_as(i, "order-9", 500, use_of("key-1", "order-9 500"));
         ck_assert_ptr_nonnull(again.kept);
         ck_assert_int_eq(again.kept->same_request, 0);
@@ -92,7 +92,7 @@ START_TEST(test_key_leads_to_the_refund)
 }
 END_TEST
 
-/* A key of one scope, kind and operation says nothing in another. */
+/* A key of one scope, kind and operation means nothing in another. */
 START_TEST(test_keys_apart)
 {
     pay_idempotency_t *use = till_use(PAY_OPERATION_PARTIAL_REFUND, "key-1", "a");
@@ -171,7 +171,7 @@ START_TEST(test_refusals)
         ck_assert(opened.charge->seq == 1);
         ck_assert_msg((strcmp(till_snapshot(), before) != 0) == refusal_cases[_i].kept, "%s", name);
         ck_assert_msg((till_kept(i, use) != NULL) == refusal_cases[_i].kept, "%s", name);
-        if (!refusal_cases[_i].kept) { /* a later try may succeed */
+        if (!refusal_cases[_i].kept) { /* a later attempt may succeed */
             if (refunds[i]) {
                 settle(i, refunds[i], PAY_OUTCOME_DECLINED);
             } else {
@@ -196,7 +196,7 @@ START_TEST(test_refusals)
 }
 END_TEST
 
-/* The refusal is the key's answer, even when it would not be made any more. */
+/* The refusal is the key's answer, even if it would not be made any more. */
 START_TEST(test_refusal_outlives_its_cause)
 {
     const pay_idempotency_t *use = use_of("key-1", "a");
@@ -221,7 +221,7 @@ START_TEST(test_refusal_outlives_its_cause)
 }
 END_TEST
 
-/* Keys say by themselves what is a repetition: two of them are two refunds (no R5). */
+/* Keys define repetitions: two of them are two refunds (no R5). */
 START_TEST(test_equal_refunds_under_two_keys)
 {
     opened_t opened;
@@ -234,7 +234,7 @@ START_TEST(test_equal_refunds_under_two_keys)
         opened = open_as(i, "order-1", 100, use_of("key-2", "a"));
         ck_assert_int_eq(opened.verdict, PAY_REFUND_OPENED);
         settle(i, opened.refund, PAY_OUTCOME_APPROVED);
-        opened = open_as(i, "order-1", 100, NULL); /* without one the rule stands */
+        opened = open_as(i, "order-1", 100, NULL); /* without one the rule applies */
         ck_assert_int_eq(opened.verdict, PAY_REFUND_REFUSED_REPEATED);
         ck_assert(till_find(i, "order-1")->refunded_minor == 200);
     }
@@ -402,7 +402,7 @@ START_TEST(test_threads_race)
 }
 END_TEST
 
-/* In the child: no check of ours may run there but through its exit code. */
+/* In the child: no check of ours may run there except through its exit code. */
 static void race_in_child(racer_t *racer, int go, int result)
 {
     char byte;

@@ -64,7 +64,7 @@ START_TEST(test_late)
 }
 END_TEST
 
-/* Found twice, it is told once. */
+/* Found twice, it is reported once. */
 START_TEST(test_told_once)
 {
     pay_refund_t *refund = absent(0), *out;

@@ -6,8 +6,8 @@
 #include "store/payment/refund_link.h"
 
 #define SEC(n) apr_time_from_sec(n)
-#define THEIR "0123456789abcdef0123456789abcdef" /* what the acquirer calls order-1 */
-#define LIVE 1                                   /* the scope that the tests look at */
+#define THEIR "0123456789abcdef0123456789abcdef" /* the acquirer's name for order-1 */
+#define LIVE 1                                   /* the scope that the tests check */
 
 /* Of rows of earlier versions, which have no names of an unknown charge and of a request. */
 #define OLDER_FIELDS 22
@@ -34,7 +34,7 @@ static pay_charge_t *approve(pay_charge_t *charge)
     return charge;
 }
 
-/* A refund as the acquirer's list tells it. */
+/* A refund as the acquirer's list contains it. */
 static void fetch(int number, pay_refund_state_t state, const char *name, apr_int64_t amount_minor)
 {
     apr_array_header_t *rows = apr_array_make(unit_pool, 1, sizeof(pay_refund_t *));
@@ -150,14 +150,14 @@ START_TEST(test_either_order)
         ck_assert_uint_eq(fetched(i + 1)->charge_seq, charge->seq);
         ck_assert_int_eq(try_link(i + 1, 1), PAY_REFUND_LINK_KNOWN);
     }
-    fetch_all(refunds); /* again: it is known, by whatever name */
+    fetch_all(refunds); /* again: it is known, by any name */
     ck_assert(till_find(LIVE, "order-1")->refunded_minor == charge->refunded_minor);
     till_reopen();
     till_check_clean();
 }
 END_TEST
 
-/* What is left can be refunded, no more. */
+/* The remainder can be refunded, no more. */
 START_TEST(test_what_is_left)
 {
     fetch(1, PAY_REFUND_PROCESSED, THEIR, 400);
@@ -172,7 +172,7 @@ END_TEST
 
 static const struct {
     const char *name;
-    const char *charge;    /* what the acquirer calls the charge of the refund */
+    const char *charge;    /* the acquirer's name for the charge of the refund */
     const char *reference; /* of the charge that is opened, which it calls THEIR */
     const char *currency;
     const char *shown; /* as its transactionReference, once the charge is there */
@@ -262,7 +262,7 @@ START_TEST(test_withdrawn)
 }
 END_TEST
 
-/* An import that is taken back gives charges that were opened meanwhile their amounts back. */
+/* An import that is removed returns their amounts to charges that were opened meanwhile. */
 START_TEST(test_import_is_taken_back)
 {
     apr_array_header_t *rows = apr_array_make(unit_pool, 2, sizeof(pay_refund_t *));
@@ -290,7 +290,7 @@ END_TEST
 
 /* ---- rows of earlier versions */
 
-/* The row has no more fields than an earlier version writes: what was added is empty. */
+/* The row has no more fields than an earlier version writes: added ones are empty. */
 static int older_work(pay_rows_txn_t *txn, void *baton)
 {
     const pay_refund_t *refund = baton;
@@ -306,7 +306,7 @@ static int older_work(pay_rows_txn_t *txn, void *baton)
     return 0;
 }
 
-/* As an earlier version imported it: the acquirer's name stands in the record alone. */
+/* As an earlier version imported it: the acquirer's name is in the record alone. */
 static void fetch_as_before(int number, const char *shown, apr_int64_t amount_minor)
 {
     apr_array_header_t *rows = apr_array_make(unit_pool, 1, sizeof(pay_refund_t *));
@@ -344,7 +344,7 @@ START_TEST(test_mends_what_is_unlinked)
 }
 END_TEST
 
-/* Where its charge is still unknown, the name is kept from here on. */
+/* If its charge is still unknown, the name is stored from here on. */
 START_TEST(test_keeps_the_name_of_what_is_unlinked)
 {
     fetch_as_before(1, THEIR, 1000);

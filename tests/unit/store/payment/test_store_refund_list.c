@@ -23,7 +23,7 @@ static apr_size_t next_chunk(pay_refund_cursor_t *cursor, const char **text, int
     return count;
 }
 
-/* The whole list; *count gets what the chunks said. */
+/* The whole list; *count is the sum of the chunks' counts. */
 static const char *list(int *count, int i, apr_time_t from, apr_time_t to)
 {
     pay_refund_cursor_t cursor = {.done = 0};
@@ -196,7 +196,7 @@ START_TEST(test_view)
     }
     count += (int)next_chunk(&cursor, &text, _i, 0, APR_INT64_MAX);
     ck_assert_int_eq(cursor.done, 0);
-    /* What comes after the first chunk is not part of the view, wherever it lies. */
+    /* Refunds after the first chunk are not part of the view, at any position. */
     till_clock = TILL_NOW + SEC(1);
     (void)till_charge(_i, "order-1", 1000);
     refund = till_refund(_i, "order-1", 10, PAY_REFUND_OPENED);
@@ -238,7 +238,7 @@ START_TEST(test_visits_of_a_call_are_bounded)
     pay_refund_cursor_t cursor = {.done = 0};
     const char *text = "";
 
-    /* 5,000 rows of an import that is not finished: looked at, not given. */
+    /* 5,000 rows of an unfinished import: examined, not returned. */
     import(_i, 0, 5000, 0, 0);
     ck_assert_uint_eq(next_chunk(&cursor, &text, _i, 0, APR_INT64_MAX), 0);
     ck_assert_int_eq(cursor.done, 0);

@@ -19,7 +19,7 @@ static apr_array_header_t *page(int i, pay_page_cursor_t *cursor, const pay_time
     return rows;
 }
 
-/* All references of the range in pages of `limit`, in one line; each page goes on where a client's
+/* All references of the range in parts of `limit`, in one line; each part goes on where a client's
  * would. */
 static const char *pages(int i, const pay_time_range_t *range, int limit)
 {
@@ -43,8 +43,8 @@ static const char *pages(int i, const pay_time_range_t *range, int limit)
     return line;
 }
 
-/* Refunds of each scope in turn, a second apart but for the last two; the references, newest first.
- */
+/* Refunds of each scope in turn, a second apart except for the last two; the references, newest
+ * first. */
 static void fill(const char *want[TILL_SCOPES])
 {
     pay_refund_t *refund;
@@ -113,7 +113,7 @@ START_TEST(test_range)
 }
 END_TEST
 
-/* Rows of an import that goes on are passed by, before 1970 too; once finished they are there. */
+/* Rows of an unfinished import are skipped, before 1970 too; once finished they are there. */
 START_TEST(test_import)
 {
     apr_array_header_t *rows = apr_array_make(unit_pool, 4, sizeof(pay_refund_t *));

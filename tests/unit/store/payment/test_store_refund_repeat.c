@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Which refund a request repeats, and that nobody looks at more than one to know. */
+/* Which refund a request repeats, and that at most one is examined to know. */
 
 #include "till.h"
 
@@ -14,7 +14,7 @@
 #define HISTORY 20000 /* imported refunds of one charge */
 #define OWN 200       /* refunds of it that were made here */
 #define CHUNK 1000    /* rows of one import transaction */
-#define STEPS_MAX 40  /* looks into tables that one request may take */
+#define STEPS_MAX 40  /* look-ups in tables that one request may take */
 #define LIVE 1        /* the scope of Live Mode */
 
 /* A request for a part of "order-1" with this note. */
@@ -55,9 +55,9 @@ static void check_repeats(int i, apr_int64_t amount_minor, const char *note, con
 
 static const struct {
     const char *name;
-    apr_interval_time_t passed, step; /* time that goes by, and by which the wall clock is set */
+    apr_interval_time_t passed, step; /* time that passes, and by which the wall clock is set */
     int restarted;                    /* the machine */
-    int again;                        /* 1: it is a wish of its own by then */
+    int again;                        /* 1: by then it is a request of its own */
 } window_cases[] = {
     {"at once", 0, 0, 0, 0},
     {"at its end", WINDOW, 0, 0, 0},
@@ -70,8 +70,8 @@ static const struct {
     {"started again, and the clock set back", WINDOW + 1000, -HOUR, 1, 0},
 };
 
-/* The window is one of the boot clock's; where that cannot tell, a clock that was set back tells of
- * nothing that it is long ago. */
+/* The window is one of the boot clock's; if that cannot decide, a clock that was set back does not
+ * make anything look old. */
 START_TEST(test_window)
 {
     const char *reference;
@@ -99,7 +99,7 @@ static const struct {
     {"what was left", 400},
 };
 
-/* The retry of the refund that completed the charge is a repetition, not a new wish (R3). */
+/* The retry of the refund that completed the charge is a repetition, not a new request (R3). */
 START_TEST(test_of_the_one_that_completed_the_charge)
 {
     const char *name = complete_cases[_i].name, *reference;
@@ -130,7 +130,7 @@ START_TEST(test_of_the_one_that_completed_the_charge)
 }
 END_TEST
 
-/* A clock that went back, and forward again, hides nothing that was just made. */
+/* A clock that went back, and forward again, hides no recent refund. */
 START_TEST(test_clock_steps_back)
 {
     const char *first[TILL_SCOPES], *second[TILL_SCOPES];
@@ -197,7 +197,7 @@ static const struct {
     int restarted;
     int earlier; /* 1: an earlier version confirmed it, and noted no moment */
     int again;
-    apr_interval_time_t age; /* of the one that was fetched, as its acquirer says, at the restore */
+    apr_interval_time_t age; /* of the fetched one, as its acquirer reports, at the restore */
 } fetched_cases[] = {
     {"at once", 0, 0, 0, 0, 0, 0, HOUR},
     {"held over a weekend", 60 * HOUR, 23 * HOUR, 0, 0, 0, 0, HOUR},
@@ -212,8 +212,8 @@ static const struct {
     {"a clock that was a year ahead ever since", 0, 0, 0, 0, 0, 0, 365 * 24 * HOUR},
 };
 
-/* An equal one that was fetched stands for the request that is made again, for a day from when it
- * can be made again. */
+/* An equal fetched one stands for the request that is made again, for a day from when it can be
+ * made again. */
 START_TEST(test_fetched)
 {
     const char *name = fetched_cases[_i].name;
@@ -267,7 +267,7 @@ static void check_entries(size_t want)
     till_check_clean();
 }
 
-/* One that failed, at once or later, moved nothing: what is asked for again is opened. */
+/* One that failed, at once or later, moved nothing: a new request is opened. */
 START_TEST(test_failed_ones_are_forgotten)
 {
     pay_refund_t *refund;
@@ -296,7 +296,7 @@ START_TEST(test_failed_ones_are_forgotten)
 }
 END_TEST
 
-/* No note is not the empty note, and neither is taken for the other one's. */
+/* No note is not the empty note, and neither is taken for the other. */
 START_TEST(test_notes_apart)
 {
     static const char *const notes[] = {NULL, "", "n"};
@@ -341,7 +341,7 @@ START_TEST(test_other_charges)
 }
 END_TEST
 
-/* Imported history is nobody's repetition, and none of it is looked at. */
+/* Imported history is never a repetition, and none of it is examined. */
 static void import_history(void)
 {
     pay_import_t import;
@@ -403,7 +403,7 @@ START_TEST(test_cost_does_not_grow)
 }
 END_TEST
 
-/* What newest tells of a row behind the store's back. */
+/* Changes a row's value of newest behind the store's back. */
 START_TEST(test_damaged)
 {
     pay_store_key_t key, nowhere;

@@ -90,7 +90,7 @@ START_TEST(test_reversed_stays)
     ck_assert_int_eq(charge->state, PAY_CHARGE_REVERSED);
     ck_assert_int_eq(charge->decided_state, PAY_CHARGE_SUCCESSFUL);
     till_check_clean();
-    /* "It was not sent", of a worker that comes late: the money was paid back all the same. */
+    /* "It was not sent", from a worker that comes late: the amount was still refunded. */
     ck_assert_int_eq(
         till_refund_resolve(&refund, _i, first->refund_reference, PAY_OUTCOME_DECLINED), 0);
     ck_assert_int_eq(refund->state, PAY_REFUND_PROCESSED);
@@ -153,7 +153,7 @@ START_TEST(test_contradiction_is_kept)
 }
 END_TEST
 
-/* A person who decides what was decided a moment ago contradicts nobody. */
+/* A person's decision that repeats a recent one contradicts nobody. */
 START_TEST(test_person_comes_late)
 {
     const pay_outcome_t late = {.kind = PAY_OUTCOME_DECLINED, .resolution = "never arrived"};

@@ -141,7 +141,7 @@ START_TEST(test_round_trip)
 }
 END_TEST
 
-/* A row as it is written, to be spoiled. */
+/* A row as it is written, to be damaged. */
 static MDB_val encoded(void)
 {
     pay_charge_t *charge = till_charge(0, "order-1", 1050);
@@ -317,7 +317,7 @@ START_TEST(test_peek_needs_no_text)
 }
 END_TEST
 
-/* A state that does not follow from what was decided is told to nobody. */
+/* A state that does not follow from the decision is not reported. */
 static const struct {
     const char *name;
     int state, decided_state, want;
@@ -376,7 +376,7 @@ START_TEST(test_text_limit)
     char *text = apr_palloc(unit_pool, PAY_REFUND_TEXT_MAX + 2);
     pay_rows_txn_t txn;
 
-    /* Only to hold the length against the limit: the read transaction refuses the write after. */
+    /* Only to compare the length with the limit: the read transaction refuses the write after. */
     memset(text, ' ', PAY_REFUND_TEXT_MAX + 1);
     text[PAY_REFUND_TEXT_MAX + 1] = '\0';
     ck_assert_int_eq(pay_rows_begin(&txn, till->store), APR_SUCCESS);

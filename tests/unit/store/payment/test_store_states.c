@@ -7,14 +7,14 @@
 #include <apr_escape.h>
 
 /*
- * Every state that a charge can be in, against every operation that could move it: what moves is in
- * one table, and all else leaves the store as it was, byte by byte.
+ * Every state of a charge against every operation that could change it: the changes are in one
+ * table, and everything else leaves the store as it was, byte by byte.
  */
 
 #define AMOUNT 1000
 #define PART 400 /* of the refund that some of the charges have */
 
-/* How a charge came to be as it is. */
+/* How a charge came to its state. */
 typedef enum made_t {
     MADE_PENDING,
     MADE_CHECKOUT,
@@ -89,7 +89,7 @@ static const struct {
 };
 #define PAIRS (UNIT_ROWS(state_cases) * ACT_COUNT)
 
-/* The pair that is tried: a state, and what is done to it, in scope `i`. */
+/* The tried pair: a state, and an operation, in scope `i`. */
 typedef struct pair_t {
     made_t made;
     act_t act;
@@ -123,7 +123,7 @@ static void make_void(int i)
     ck_assert_int_eq(voided, 1);
 }
 
-/* The checkout and what became of it. */
+/* The checkout and its outcome. */
 static void make_checkout(pair_t *pair)
 {
     pay_charge_t *charge = till_checkout(pair->i, "order-1", AMOUNT);
@@ -230,7 +230,7 @@ static int act_refund(const pair_t *pair)
     return changed;
 }
 
-/* Returns whether the operation says that it did something. */
+/* Returns whether the operation reports a change. */
 static int act(const pair_t *pair)
 {
     const pay_scope_t *scope = &till->scopes[pair->i];
@@ -264,7 +264,7 @@ static int act(const pair_t *pair)
     }
 }
 
-/* The row's bytes, but for the contradiction. */
+/* The row's bytes, except for the contradiction. */
 static const char *bytes_of(const pay_charge_t *charge)
 {
     pay_charge_t copy = *charge;
@@ -275,7 +275,7 @@ static const char *bytes_of(const pay_charge_t *charge)
     return apr_pescape_hex(unit_pool, row.mv_data, row.mv_size, 0);
 }
 
-/* What was done moved the amounts as the operation says. */
+/* The operation changed the amounts as the table says. */
 static void check_amounts(const pair_t *pair, const pay_charge_t *was, const pay_charge_t *is)
 {
     apr_int64_t refunded = was->refunded_minor, pending = was->refunds_pending_minor;
@@ -355,7 +355,7 @@ START_TEST(test_pair)
     ck_assert_uint_eq(strlen(state_cases[_i / ACT_COUNT].want), ACT_COUNT);
     pair.name =
         apr_pstrcat(unit_pool, state_cases[_i / ACT_COUNT].name, ": ", act_names[pair.act], NULL);
-    for (i = TILL_SCOPES - 1; i >= 0; i--) { /* the last one made, scope 0's, is acted upon */
+    for (i = TILL_SCOPES - 1; i >= 0; i--) { /* the last one, scope 0's, is the subject */
         pair.i = i;
         make(&pair);
         others[i] = bytes_of(till_find(i, "order-1"));

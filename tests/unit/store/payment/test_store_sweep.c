@@ -4,7 +4,7 @@
 #include "store/payment/charge.h"
 #include "store/payment/import.h"
 
-/* More than one part of each kind: of rows looked at and of rows removed. */
+/* More than one part of each kind: of examined rows and of deleted rows. */
 #define SWEPT (2 * PAY_STORE_SWEEP_ROWS_MAX + 1)
 #define KEPT (PAY_STORE_SWEEP_VISITS_MAX + 1)
 
@@ -70,7 +70,7 @@ START_TEST(test_sweep)
     ck_assert(charge->refunded_minor == 0);
     ck_assert_uint_eq(refunds(), KEPT + 20);
     ck_assert_int_eq(pay_store_sweep(till->store, &till->scopes[_i], run.number, unit_pool),
-                     APR_SUCCESS); /* again does no harm */
+                     APR_SUCCESS); /* a repetition does no harm */
     ck_assert_uint_eq(refunds(), KEPT + 20);
     till_check_clean();
 }

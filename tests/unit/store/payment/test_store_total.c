@@ -8,7 +8,7 @@
 
 #define SEC(n) apr_time_from_sec(n)
 #define STEP PAY_TOTAL_STEP
-#define MANY 5000 /* rows of one step and currency: more than one list looks at */
+#define MANY 5000 /* rows of one step and currency: more than one list examines */
 
 static const pay_time_range_t always = {APR_INT64_MIN, APR_INT64_MAX};
 
@@ -23,7 +23,7 @@ static apr_array_header_t *list(int i, const pay_time_range_t *range, const pay_
     return totals;
 }
 
-/* The one total that the scope has. */
+/* The one total of the scope. */
 static const pay_total_t *only(int i)
 {
     apr_array_header_t *totals = list(i, &always, NULL, 10);
@@ -86,7 +86,7 @@ START_TEST(test_what_is_counted)
         ck_assert(total->charges == 2 && minor(&total->charged) == 1500 + i); /* reversed too */
         ck_assert(total->refunds == 1 && minor(&total->refunded) == 500 + i);
         ck_assert(total->failed == 1);
-        /* Nothing that was decided is counted again. */
+        /* A decided one is not counted again. */
         (void)till_resolve(&charge, i, till_find(i, "paid")->seq, PAY_OUTCOME_DECLINED);
         ck_assert(only(i)->charges == 2 && only(i)->failed == 1);
     }
@@ -189,7 +189,7 @@ START_TEST(test_imports)
 }
 END_TEST
 
-/* What a killed import left is counted out again by the next one. */
+/* The counts of a killed import are removed by the next one. */
 START_TEST(test_left_import)
 {
     pay_import_t run;
@@ -205,7 +205,7 @@ START_TEST(test_left_import)
 }
 END_TEST
 
-/* An amount that is not known is one refund of nothing; without a currency it is none at all. */
+/* An unknown amount is one refund of nothing; without a currency it is not counted. */
 START_TEST(test_amount_not_known)
 {
     apr_array_header_t *records = apr_array_make(unit_pool, 2, sizeof(pay_refund_t *));
@@ -327,7 +327,7 @@ static int plant_many(pay_rows_txn_t *txn, void *baton)
         rc = pay_store_scope_put(txn, &refund.scope, &last, unit_pool);
     }
     for (n = 1; n <= MANY && !rc; n++) {
-        refund.created_at = 0; /* what nobody sees yet */
+        refund.created_at = 0; /* rows that are not visible yet */
         refund.import_number = (apr_uint32_t)(MANY + n);
         rc = pay_store_total_refund(txn, &refund, 1, unit_pool);
         refund.created_at = STEP;
@@ -338,7 +338,7 @@ static int plant_many(pay_rows_txn_t *txn, void *baton)
     return rc ? rc : pay_store_total_refund(txn, &refund, 1, unit_pool);
 }
 
-/* A list that has looked at many rows ends, but never within a total nor with none. */
+/* A list that has examined many rows ends, but never within a total nor without one. */
 START_TEST(test_many_imports)
 {
     apr_array_header_t *totals;
@@ -367,7 +367,7 @@ static void total_key(pay_store_key_t *key, int i, apr_uint32_t import_number)
 
 typedef enum act_t { ACT_CHARGE, ACT_REFUND, ACT_TAKE_BACK, ACT_IMPORT, ACT_ABORT } act_t;
 
-/* The decision goes on, whatever became of the total that it belongs to. */
+/* The decision goes on, whatever the state of its total. */
 static const struct {
     const char *name;
     act_t act;
@@ -420,7 +420,7 @@ static void damaged_key(pay_store_key_t *key, int i)
     total_key(key, 1, damaged_cases[i].act >= ACT_IMPORT);
 }
 
-/* As it was planted: nothing was written over it, and nothing in its place. */
+/* As it was planted: nothing was written over it, or in its place. */
 static int check_untouched(pay_rows_txn_t *txn, void *baton)
 {
     const char *bytes = damaged_cases[*(int *)baton].bytes;
@@ -466,7 +466,7 @@ START_TEST(test_damaged)
 }
 END_TEST
 
-/* What LMDB itself cannot do still fails: the transaction is not to be committed. */
+/* A failure of LMDB itself still fails: the transaction must not be committed. */
 START_TEST(test_lmdb_fails)
 {
     pay_refund_t refund = {.scope = till->scopes[0], .money = {5, "NGN"}};
@@ -556,7 +556,7 @@ START_TEST(test_bad_row)
         pay_store_total_key(&key, &row);
         till_plant(PAY_TABLE_TOTAL, &key, NULL, 0);
         bad = good;
-        till_raw(plant_bad, &bad); /* the same way makes a row that decodes */
+        till_raw(plant_bad, &bad); /* the same code makes a row that decodes */
         ck_assert(only(1)->charges == 1);
     }
 }

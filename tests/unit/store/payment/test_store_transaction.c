@@ -6,7 +6,7 @@
 
 #define VISITS_MAX 1000 /* as in the source file */
 
-/* What docs/api.md, "Verify", promises; all other tests count with the name. */
+/* The promises of docs/api.md, "Verify"; all other tests depend on the name. */
 _Static_assert(PAY_TRANSACTION_REFUNDS_MAX == 100, "100 references");
 
 static pay_transaction_t find(int i, const char *reference)
@@ -59,7 +59,7 @@ static const char *refund_one(int i, const char *reference)
     return refund->refund_reference;
 }
 
-/* Oldest first, of this charge and this scope only, whatever became of them. */
+/* Oldest first, of this charge and this scope only, with any outcome. */
 START_TEST(test_order)
 {
     const char *first[TILL_SCOPES], *second[TILL_SCOPES], *third[TILL_SCOPES];
@@ -163,7 +163,7 @@ START_TEST(test_unfinished_import)
 }
 END_TEST
 
-/* What an import that is aborted had hidden is gone. */
+/* Rows that an aborted import had hidden are gone. */
 START_TEST(test_aborted_import)
 {
     pay_transaction_t transaction;
@@ -182,7 +182,7 @@ START_TEST(test_aborted_import)
 }
 END_TEST
 
-/* What is passed over counts against the time that a reader may take. */
+/* Skipped rows count against the time that a reader may take. */
 static const struct {
     const char *name;
     int hidden;

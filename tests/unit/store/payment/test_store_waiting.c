@@ -31,7 +31,7 @@ static void check_none(const pay_waiting_t *waiting, int charges)
     ck_assert_int_eq(waiting->charges, charges);
 }
 
-/* What one scope has, the others have not. */
+/* One scope's payments do not show in the others. */
 START_TEST(test_scopes)
 {
     pay_waiting_t waiting;

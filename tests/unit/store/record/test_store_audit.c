@@ -191,7 +191,7 @@ static const struct {
     const char *name;
     apr_status_t (*change)(pay_store_t *store);
     apr_uint32_t account;
-    const char *subject, *detail; /* NULL: what the caller said */
+    const char *subject, *detail; /* NULL: the caller's text */
 } change_cases[] = {
     {"settings", account_mode, 2, "late", "currency NGN -> EUR, test -> live"},
     {"an account", account_create, 3, "third", NULL},
@@ -277,7 +277,7 @@ static void refuse_refund(pay_store_t *store)
 {
     ck_assert_int_eq(refund(store, 100), APR_NOTFOUND);
     (void)till_charge(0, "order-1", 1000);
-    ck_assert_int_eq(refund(store, 1001), APR_SUCCESS); /* above what is left */
+    ck_assert_int_eq(refund(store, 1001), APR_SUCCESS); /* above the remainder */
 }
 
 static void refuse_decision(pay_store_t *store)
@@ -386,7 +386,7 @@ START_TEST(test_handle_of_a_handle)
 }
 END_TEST
 
-/* Where no entry can be appended nothing is changed, and the other way round. */
+/* If no entry can be appended nothing is changed, and the reverse. */
 START_TEST(test_together)
 {
     pay_store_t *store = audited();
@@ -429,7 +429,7 @@ static void *change_many(void *baton)
     return i == CHANGES ? baton : NULL;
 }
 
-/* Whoever leads a commit writes the entries of the others as well, each once and in order. */
+/* The leader of a commit writes the entries of the others as well, each once and in order. */
 START_TEST(test_threads)
 {
     pthread_t threads[THREADS];
@@ -461,7 +461,7 @@ START_TEST(test_list)
     apr_uint64_t before = 0;
     int i, seen = 0;
 
-    for (i = 0; i < 30; i++) { /* in turn: no account's list may hold another's */
+    for (i = 0; i < 30; i++) { /* in turn: no account's list may contain another's */
         entry.account = (apr_uint32_t)(i % 3);
         till_clock = TILL_NOW - i * apr_time_from_sec(60); /* a clock that runs back */
         ck_assert_int_eq(note(audited()), APR_SUCCESS);
@@ -491,7 +491,7 @@ START_TEST(test_list)
 }
 END_TEST
 
-/* A text as long as may be, one that is longer, and what is nobody's to see as it is. */
+/* A text of the greatest length, a longer one, and one with characters that must not be shown. */
 START_TEST(test_texts)
 {
     char *text = apr_pcalloc(unit_pool, PAY_AUDIT_TEXT_MAX + 2);

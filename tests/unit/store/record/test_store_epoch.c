@@ -69,8 +69,8 @@ static const char *store_make(void)
     return dir;
 }
 
-/* data.mdb of one in the directory of another, which is made if it is missing; into the file that
- * is there, if `over`. */
+/* data.mdb of one in the directory of another, which is made if it is missing; into the existing
+ * file, if `over`. */
 static const char *copy(const char *from, const char *to, int over)
 {
     const char *file = path_in(to, "data.mdb"), *fresh = path_in(to, "fresh");
@@ -90,7 +90,7 @@ static const char *backup(const char *dir)
 
     ck_assert_int_eq(pay_store_backup(store, to, unit_pool), APR_SUCCESS);
     ck_assert_int_ne(access(path_in(to, "lock.mdb"), F_OK), 0);
-    ck_assert_int_eq(epoch_of(store).held, 0); /* the store itself is none */
+    ck_assert_int_eq(epoch_of(store).held, 0); /* the store itself is not one */
     store_close(store);
     return to;
 }
@@ -177,7 +177,7 @@ END_TEST
 
 static const struct {
     const char *name;
-    apr_time_t first, second; /* when the same backup is put back */
+    apr_time_t first, second; /* if the same backup is restored */
     apr_uint32_t want_first, want_second;
 } clocks[] = {
     {"an hour apart", NOW, NOW + 6 * STEP, 1000, 1006},
@@ -244,7 +244,7 @@ static void fault_note(void *baton, const char *text)
     *(const char **)baton = apr_pstrdup(unit_pool, text);
 }
 
-/* store check tells of it; opened for writing, the store counts as put back. */
+/* store check reports it; opened for writing, the store counts as restored. */
 START_TEST(test_bad_row)
 {
     const char *dir = store_make(), *fault = "";
@@ -270,7 +270,7 @@ START_TEST(test_bad_row)
 }
 END_TEST
 
-/* A store from before there were epochs is not one that was put back; its backup is. */
+/* A store from before there were epochs is not a restored one; its backup is. */
 START_TEST(test_older_store)
 {
     const char *dir = store_make();
@@ -296,7 +296,7 @@ START_TEST(test_older_store)
 }
 END_TEST
 
-/* The scope of the only account, and its newest charge, as far as this is looked for. */
+/* The scope of the only account, and its newest charge, as far as the search goes. */
 typedef struct charged_t {
     pay_mode_t mode;
     apr_time_t at;
@@ -342,7 +342,7 @@ static const struct {
     {"not known: from after it", -1, 1, 1, 0, 1},
 };
 
-/* The copy is of two days before. Only what was asked for since, and holds all of it, counts. */
+/* The copy is two days older. Only a later request that covers all of it counts. */
 START_TEST(test_synced)
 {
     const apr_time_t day = apr_time_from_sec(86400), later = NOW + 2 * day;
@@ -386,7 +386,7 @@ START_TEST(test_synced)
     ck_assert_msg((unsynced == NULL) == ranges[_i].synced, "%s", name);
     ck_assert_msg(epoch_of(store).held != ranges[_i].synced, "%s", name);
     store_close(store);
-    /* What was put back anew was not fetched since. */
+    /* A store that was restored again has not been fetched since. */
     clock_set(later + day);
     store = fixture_open(copy(dir, path_in(base, "again"), 0));
     ck_assert_int_eq(pay_store_epoch_synced(&wanted, &synced, &from, store, account, unit_pool),

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Each member is the entry that the thing has in an index; 0: none. */
+/* Each member is the thing's entry in an index; 0: none. */
 typedef struct thing_t {
     int own, value; /* of the own entry */
     int unique;
@@ -116,7 +116,7 @@ static int move(const thing_t *before, const thing_t *after)
     return move.rc;
 }
 
-/* Every entry there is: letter of its table, number, value. */
+/* All entries: letter of the table, number, value. */
 static int list_work(pay_rows_txn_t *txn, void *baton)
 {
     static const struct {
@@ -157,7 +157,7 @@ static void check_entries(const char *name, const char *want)
 static const struct {
     const char *name;
     thing_t before, after;
-    int made, kept;   /* 0: there is no thing before, or after */
+    int made, kept;   /* 0: there is nothing before, or after */
     const char *want; /* the entries at the end */
 } moves[] = {
     {"a new one",
@@ -209,7 +209,7 @@ START_TEST(test_moves)
 }
 END_TEST
 
-/* An entry that is missing keeps no row from being written or taken out. */
+/* A missing entry keeps no row from being written or deleted. */
 START_TEST(test_missing)
 {
     const thing_t thing = {.own = 1, .unique = 2, .first = 3, .due = 4, .former = 5};
@@ -230,7 +230,7 @@ START_TEST(test_unique)
 }
 END_TEST
 
-/* The second one goes without, and takes nothing out that is the first one's. */
+/* The second one goes without, and deletes nothing of the first one's. */
 START_TEST(test_first)
 {
     const thing_t one = {.first = 3, .value = 1}, two = {.first = 3, .value = 2};
@@ -247,8 +247,7 @@ START_TEST(test_first)
 }
 END_TEST
 
-/* It was left in the other place: it is put where it belongs, although the thing says nothing new.
- */
+/* It was left in the other place: it is moved where it belongs, although the thing is unchanged. */
 START_TEST(test_former)
 {
     const thing_t left = {.due = 5}, thing = {.due = 4, .former = 5}, same = thing;
@@ -396,7 +395,7 @@ START_TEST(test_entry_del)
 }
 END_TEST
 
-/* What cannot be stored is refused; what was stored all the same can be replaced. */
+/* A value that cannot be stored is refused; one that was stored anyway can be replaced. */
 START_TEST(test_no_entry_can_be_made)
 {
     const thing_t odd = {.own = 1, .unique = -1}, thing = {.own = 1, .unique = 2};

@@ -30,7 +30,7 @@ static pay_store_stat_t stat_with(const char *url, int limits_of_store, pay_acco
     return stat;
 }
 
-/* Who asks for them has those of the last server that prepared the store. */
+/* A program that requests them gets those of the last server that prepared the store. */
 START_TEST(test_limits)
 {
     const char *url = apr_pstrcat(unit_pool, "lmdb:", unit_dir(), NULL);
@@ -46,7 +46,10 @@ START_TEST(test_limits)
 }
 END_TEST
 
-/* The default's reserve is larger than such a store: the server's counts. A full store says so. */
+/*
+ * The default's reserve is larger than such a store: the server's counts. A full store reports
+ * that.
+ */
 START_TEST(test_full)
 {
     const char *url = apr_pstrcat(unit_pool, "lmdb:", unit_dir(), NULL);

@@ -84,7 +84,7 @@ static apr_status_t note(int i, pay_audit_bound_t bound)
     return pay_store_audit_note(audited);
 }
 
-/* Each kind of row counts once, when it comes and when it goes; another mode's do not. */
+/* Each kind of row counts once, when it is added and when it is removed; another mode's do not. */
 START_TEST(test_every_row_counts)
 {
     const pay_idempotency_t *use = till_use(PAY_OPERATION_VOID, "k-1", "a");
@@ -96,7 +96,7 @@ START_TEST(test_every_row_counts)
     (void)till_open(_i, "order-1", 1000);
     ck_assert_uint_eq(count(_i), 1);
     ck_assert_int_eq(checkout(&charge, _i, "order-2", 0), APR_SUCCESS);
-    ck_assert_uint_eq(count(_i), 3); /* a charge, and what it has beside it */
+    ck_assert_uint_eq(count(_i), 3); /* a charge, and the rows beside it */
     ck_assert_int_eq(token(_i, "tok_1"), APR_SUCCESS);
     ck_assert_int_eq(token(_i, "tok_1"), APR_EEXIST);
     ck_assert_uint_eq(count(_i), 4);
@@ -123,7 +123,7 @@ START_TEST(test_every_row_counts)
 }
 END_TEST
 
-/* What is the account's own request is refused; what came of one is not. */
+/* The account's own request is refused; the outcome of an earlier one is not. */
 START_TEST(test_quota)
 {
     const pay_idempotency_t *use = till_use(PAY_OPERATION_REFUND, "k-1", "a");
@@ -147,7 +147,7 @@ START_TEST(test_quota)
                                            till_refund_proposal(0, "order-1", 2000), use, 0,
                                            unit_pool),
                      APR_SUCCESS);
-    ck_assert_ptr_null(till_kept(0, use)); /* a refusal is not kept then */
+    ck_assert_ptr_null(till_kept(0, use)); /* a refusal is not stored then */
     ck_assert_int_eq(pay_store_refund_open(&refund, &out, &verdict, &kept, till->store,
                                            till_refund_proposal(0, "paid", 10), use, 0, unit_pool),
                      PAY_STORE_EFULL);
@@ -190,7 +190,7 @@ START_TEST(test_audit_is_bounded)
 }
 END_TEST
 
-/* Visitors fill an eighth; the shop goes on, and what was paid makes room for others. */
+/* Visitors fill an eighth; the shop goes on, and paid checkouts make room for others. */
 START_TEST(test_strangers_eighth)
 {
     pay_charge_t *charge;
@@ -263,7 +263,7 @@ static int judge_work(pay_rows_txn_t *txn, void *baton)
     return 0;
 }
 
-/* Where the count cannot be read no quota counts as reached, not even one that allows nothing. */
+/* If the count cannot be read no quota counts as reached, not even one that allows nothing. */
 START_TEST(test_damaged_count)
 {
     pay_store_key_t key;

@@ -7,7 +7,7 @@
 
 typedef struct seen_t {
     apr_uint64_t count;
-    apr_uint64_t next; /* the number that the next key must carry */
+    apr_uint64_t next; /* the number that the next key must have */
     int wrong;
     int stop_at; /* 0: never */
     int stop_with;
