@@ -7,7 +7,7 @@
 
 #include "store/types.h"
 
-/* --- accounts: APR_EEXIST when the name is taken --- */
+/* --- accounts: APR_EEXIST if the name is taken --- */
 apr_status_t pay_store_account_create(pay_account_t **out, pay_store_t *store, const char *name,
                                       const pay_account_settings_t *settings, apr_pool_t *p);
 apr_status_t pay_store_account_get(pay_account_t **out, pay_store_t *store, const char *name,
@@ -19,47 +19,47 @@ apr_status_t pay_store_account_set(pay_account_t **out, pay_store_t *store, cons
 /* Array of pay_account_t *, by name. */
 apr_status_t pay_store_account_list(apr_array_header_t **out, pay_store_t *store, apr_pool_t *p);
 
-/* What an account has stored: all that counts for its quota, rows by mode. */
+/* The rows of an account: all that count for its quota, by mode. */
 typedef struct pay_account_rows_t {
     apr_uint64_t rows[2];      /* by pay_mode_t */
     apr_uint64_t strangers[2]; /* unpaid checkouts of public keys and links among them */
-    apr_uint64_t entries;      /* of its audit, which count by themselves */
-    int rows_max; /* of each mode and the audit; 0: any number, or no server prepared the store */
+    apr_uint64_t entries;      /* of its audit, which are counted separately */
+    int rows_max; /* of each mode and the audit; 0: no limit, or no server prepared the store */
 } pay_account_rows_t;
 
 apr_status_t pay_store_account_rows(pay_account_rows_t *out, pay_store_t *store,
                                     apr_uint32_t account, apr_pool_t *p);
 
-/* The settings that `account create NAME` starts from; `name` "" for any account. */
+/* The initial settings of `account create NAME`; `name` "" for any account. */
 apr_status_t pay_store_defaults_put(pay_store_t *store, const char *name,
                                     const pay_account_settings_t *settings, apr_pool_t *p);
-/* Of the name, else of "", else the built-in ones. Never APR_NOTFOUND. */
+/* Returns those of the name, else of "", else the built-in ones. Never APR_NOTFOUND. */
 apr_status_t pay_store_defaults_get(pay_account_settings_t **out, pay_store_t *store,
                                     const char *name, apr_pool_t *p);
 
 /* --- keys: digest, id, scope, kind of `key` are stored; APR_EEXIST: the digest is known --- */
 apr_status_t pay_store_key_create(pay_api_key_t **out, pay_store_t *store, const pay_api_key_t *key,
                                   apr_pool_t *p);
-/* By digest, revoked ones too; account filled in. */
+/* Finds a key by digest, including revoked ones; account filled in. */
 apr_status_t pay_store_key_find(pay_api_key_t **out, pay_store_t *store,
                                 const unsigned char digest[PAY_SHA256_LEN], apr_pool_t *p);
 apr_status_t pay_store_key_get(pay_api_key_t **out, pay_store_t *store, const char *id,
                                apr_pool_t *p);
-/* Array of pay_api_key_t *, oldest first; all accounts' when `name` is NULL. */
+/* Array of pay_api_key_t *, oldest first; of all accounts if `name` is NULL. */
 apr_status_t pay_store_key_list(apr_array_header_t **out, pay_store_t *store, const char *name,
                                 apr_pool_t *p);
-/* Valid until `when`; 0 or not ahead: revoked for good. An earlier end stands. */
+/* Makes it valid until `when`; 0 or not in the future: revoked for good. An earlier end stays. */
 apr_status_t pay_store_key_revoke(pay_api_key_t **out, pay_store_t *store, const char *id,
                                   apr_time_t when, apr_pool_t *p);
-/* At once: `id` ends as by key_revoke (*old), `successor` created (*out). APR_EINVAL: it has an end
- * already. */
+/* In one transaction: ends `id` like key_revoke (*old) and creates `successor` (*out). APR_EINVAL:
+ * it already has an end. */
 apr_status_t pay_store_key_rotate(pay_api_key_t **out, pay_api_key_t **old, pay_store_t *store,
                                   const char *id, apr_time_t until, const pay_api_key_t *successor,
                                   apr_pool_t *p);
 /* Array of pay_api_key_t (digest and last_used_at set): moves last_used_at forward only. */
 apr_status_t pay_store_key_touch(pay_store_t *store, const apr_array_header_t *used, apr_pool_t *p);
 
-/* --- tokens: APR_EEXIST when the scope has it --- */
+/* --- tokens: APR_EEXIST if the scope has it --- */
 apr_status_t pay_store_token_create(pay_token_t **out, pay_store_t *store, const pay_token_t *token,
                                     apr_pool_t *p);
 apr_status_t pay_store_token_get(pay_token_t **out, pay_store_t *store, const pay_scope_t *scope,
@@ -70,12 +70,11 @@ apr_status_t pay_store_token_revoke(pay_token_t **out, pay_store_t *store, const
                                     const char *token, apr_pool_t *p);
 
 /*
- * --- grants: host and user in any form that model/grant.h takes ---
- * Where `keep_owner` is set, the only owner that the account has, on whatever host, keeps that
- * role: the verdict says so, and nothing was done.
+ * --- grants: host and user in any form that model/grant.h accepts --- If `keep_owner` is set, the
+ * account's only owner, on any host, keeps that role: the verdict says so, and nothing was done.
  */
-/* Gives the user the role, in place of another. APR_NOTFOUND: no such account; APR_EINVAL: no user
- * or host has such a name. *out is what stands now; NULL with PAY_GRANT_REFUSED_FULL. */
+/* Gives the user the role, in place of any other. APR_NOTFOUND: no such account; APR_EINVAL: user
+ * or host is not a valid name. *out is the present grant; NULL with PAY_GRANT_REFUSED_FULL. */
 apr_status_t pay_store_grant_put(pay_grant_t **out, pay_grant_verdict_t *verdict,
                                  pay_store_t *store, const char *name, const char *host,
                                  const char *user, pay_role_t role, int keep_owner, apr_pool_t *p);
@@ -87,7 +86,7 @@ apr_status_t pay_store_grant_delete(pay_grant_verdict_t *verdict, pay_store_t *s
 apr_status_t pay_store_grant_get(pay_grant_t **out, pay_store_t *store, const char *name,
                                  const char *host, const char *user, apr_pool_t *p);
 /* Arrays of pay_grant_t *, at most PAY_GRANTS_MAX: of an account, by host and user; of a user of a
- * host, by account (nobody's list is empty). */
+ * host, by account (empty for an unknown user). */
 apr_status_t pay_store_grant_list(apr_array_header_t **out, pay_store_t *store, const char *name,
                                   apr_pool_t *p);
 apr_status_t pay_store_grant_list_user(apr_array_header_t **out, pay_store_t *store,
@@ -95,27 +94,27 @@ apr_status_t pay_store_grant_list_user(apr_array_header_t **out, pay_store_t *st
 /* --- encryption keys --- */
 /*
  * Stores scope, public_pem and sealed of `key` unless the scope has a key, or in its place with
- * `replace` 1; *out is what the scope has now. APR_NOTFOUND: no such account.
+ * `replace` 1; *out is the scope's present key. APR_NOTFOUND: no such account.
  */
 apr_status_t pay_store_encryption_key_put(pay_encryption_key_t **out, pay_store_t *store,
                                           const pay_encryption_key_t *key, int replace,
                                           apr_pool_t *p);
 apr_status_t pay_store_encryption_key_get(pay_encryption_key_t **out, pay_store_t *store,
                                           const pay_scope_t *scope, apr_pool_t *p);
-/* Array of pay_encryption_key_t *, at most `limit`, by scope, behind `after` (NULL: all). */
+/* Array of pay_encryption_key_t *, at most `limit`, by scope, after `after` (NULL: all). */
 apr_status_t pay_store_encryption_key_list(apr_array_header_t **out, pay_store_t *store,
                                            const pay_scope_t *after, int limit, apr_pool_t *p);
-/* Puts `sealed` in the place of `was` (compare and set): *changed 0 when the scope has another. */
+/* Replaces `was` by `sealed` (compare and set): *changed 0 if the scope has another. */
 apr_status_t pay_store_encryption_key_reseal(int *changed, pay_store_t *store,
                                              const pay_scope_t *scope, const char *was,
                                              const char *sealed, apr_pool_t *p);
 
-/* --- audit: nothing changes or deletes what stands there --- */
+/* --- audit: entries are never changed or deleted --- */
 /* Appends the entry of a handle of pay_store_audited through which no change was made: for a change
- * of many transactions, at its end. APR_EINVAL: the handle has none. */
+ * of many transactions, at its end. APR_EINVAL: the handle has no entry. */
 apr_status_t pay_store_audit_note(pay_store_t *store);
 /* Array of const pay_audit_t *, newest first, at most `limit`, of an account's number (0: of the
- * whole store); those before the entry of the seq `before` (0: from the newest). */
+ * whole store); those before the entry with the seq `before` (0: from the newest). */
 apr_status_t pay_store_audit_list(apr_array_header_t **out, pay_store_t *store,
                                   apr_uint32_t account, apr_uint64_t before, int limit,
                                   apr_pool_t *p);

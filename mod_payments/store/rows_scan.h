@@ -4,7 +4,7 @@
 
 /*
  * Rows of a table in the order of their keys, inside a transaction; a part of the seam
- * (store/rows.h). Rows may be written while a scan is open, but for those that it has yet to reach.
+ * (store/rows.h). Rows may be written while a scan is open, except those that it has yet to reach.
  */
 
 #include "store/keys.h"
@@ -15,11 +15,11 @@
 
 typedef enum pay_rows_way_t {
     PAY_ROWS_FROM,  /* upward, from that key on */
-    PAY_ROWS_AFTER, /* upward, behind that key; behind an empty key: from the first one on */
+    PAY_ROWS_AFTER, /* upward, after that key; after an empty key: from the first one on */
     PAY_ROWS_BEFORE /* downward, below that key */
 } pay_rows_way_t;
 
-/* Made by pay_rows_scan; pay_rows_scan_end is owed. */
+/* Made by pay_rows_scan; must be ended by pay_rows_scan_end. */
 typedef struct pay_rows_scan_t {
     const pay_rows_txn_t *txn;
     pay_table_t table;
@@ -30,9 +30,9 @@ typedef struct pay_rows_scan_t {
 } pay_rows_scan_t;
 
 /*
- * A scan of the rows whose keys begin with `prefix` (NULL: of all rows), from the key `from` on as
- * `way` says. `from` NULL: all of them, which downward is for a scan without a prefix alone. Both
- * keys live as long as the scan, and are made before its first row is read.
+ * A scan of the rows whose keys begin with `prefix` (NULL: of all rows), from the key `from` on in
+ * the direction of `way`. `from` NULL: all of them, which a downward scan allows without a prefix
+ * only. Both keys live as long as the scan, and are made before its first row is read.
  */
 static inline pay_rows_scan_t pay_rows_scan(const pay_rows_txn_t *txn, pay_table_t table,
                                             const pay_store_key_t *prefix,
@@ -42,19 +42,19 @@ static inline pay_rows_scan_t pay_rows_scan(const pay_rows_txn_t *txn, pay_table
         .txn = txn, .table = table, .way = way, .prefix = prefix, .from = from};
 }
 
-/* Goes on from another key, the same way. */
+/* Continues from another key, in the same direction. */
 static inline void pay_rows_scan_move(pay_rows_scan_t *scan, const pay_store_key_t *from)
 {
     scan->from = from;
     scan->started = 0;
 }
 
-/* The first row; for pay_rows_next. */
+/* Reads the first row; for pay_rows_next. */
 int pay_rows_scan_start(MDB_val *key, MDB_val *row, pay_rows_scan_t *scan);
-/* Returns `rc`, what the scan ended with, or 0 if it is MDB_NOTFOUND. */
+/* Ends the scan. Returns its last code `rc`, or 0 if that is MDB_NOTFOUND. */
 int pay_rows_scan_end(pay_rows_scan_t *scan, int rc);
 
-/* The next row; MDB_NOTFOUND: there are no more. */
+/* Reads the next row; MDB_NOTFOUND: there are no more. */
 static inline int pay_rows_next(MDB_val *key, MDB_val *row, pay_rows_scan_t *scan)
 {
     const pay_store_key_t *prefix = scan->prefix;
@@ -69,11 +69,11 @@ static inline int pay_rows_next(MDB_val *key, MDB_val *row, pay_rows_scan_t *sca
     return rc;
 }
 
-/* The first row of such a scan, by itself; MDB_NOTFOUND. */
+/* Reads the first row of such a scan, without a scan; MDB_NOTFOUND. */
 int pay_rows_first(MDB_val *key, MDB_val *row, const pay_rows_txn_t *txn, pay_table_t table,
                    const pay_store_key_t *prefix, const pay_store_key_t *from, pay_rows_way_t way);
 
-/* A copy of a key or of a row in `p`. */
+/* Returns a copy of a key or of a row in `p`. */
 MDB_val pay_rows_dup(const MDB_val *val, apr_pool_t *p);
 
 #endif
