@@ -70,7 +70,7 @@ apr_status_t pay_relay_exchange(pay_relay_reply_t *out, pay_relay_call_t *call, 
     return reply.len > len_max ? APR_ENOSPC : APR_SUCCESS;
 }
 
-/* ---- what was asked for */
+/* ---- requests */
 
 static pay_charge_t charge_asked(void)
 {

@@ -108,7 +108,7 @@ apr_status_t ap_timeout_parameter_parse(const char *text, apr_interval_time_t *t
     return APR_EGENERAL;
 }
 
-/* ---- what is told of server, connection and request */
+/* ---- data of server, connection and request */
 
 const char *ap_check_cmd_context(cmd_parms *cmd, unsigned forbidden)
 {

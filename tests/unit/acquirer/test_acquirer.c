@@ -36,7 +36,7 @@ static void reset(void)
     memset(&script, 0, sizeof(script));
 }
 
-/* ---- what connectors are told */
+/* ---- calls of connectors */
 
 static payments_charge_t told_charge;
 static payments_refund_t told_refund;

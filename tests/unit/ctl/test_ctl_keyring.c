@@ -125,7 +125,7 @@ START_TEST(test_who_has_it_is_asked_nothing)
 }
 END_TEST
 
-/* ---- what is said */
+/* ---- messages */
 
 static const struct {
     const char *name;

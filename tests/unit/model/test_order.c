@@ -106,7 +106,7 @@ START_TEST(test_created_by_a_stranger)
 }
 END_TEST
 
-/* ---- what became of it */
+/* ---- order/verify and order/status */
 
 static const struct {
     pay_charge_state_t state;

@@ -203,7 +203,7 @@ START_TEST(test_padded_by_a_library)
 }
 END_TEST
 
-/* ---- keys that are none of ours */
+/* ---- foreign keys */
 
 static EVP_PKEY *foreign_key(int type, int size)
 {

@@ -32,7 +32,7 @@ START_TEST(test_semaphore)
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     ck_assert_int_eq(pay_clock_sem_wait(&told, began_ms), 0); /* over already */
     sem_post(&told);
-    ck_assert_int_eq(pay_clock_sem_wait(&told, began_ms), 1); /* but it was told */
+    ck_assert_int_eq(pay_clock_sem_wait(&told, began_ms), 1); /* but it was posted */
     sem_destroy(&told);
 }
 END_TEST

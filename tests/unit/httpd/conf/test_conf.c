@@ -335,7 +335,7 @@ START_TEST(test_scopes)
 }
 END_TEST
 
-/* ---- what is not a value for another */
+/* ---- values that are not inherited */
 
 /* A limit of failures of one kind leaves the others as in the main server. */
 START_TEST(test_failure_kinds_are_inherited_one_by_one)

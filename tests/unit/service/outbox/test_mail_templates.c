@@ -17,7 +17,7 @@ static void write_file(const char *dir, const char *name, const char *text)
 }
 
 /*
- * From now on the desk's templates are in a directory of its own; missing ones are the installed
+ * From now on the templates are in a directory of its own; missing ones are the installed
  * ones.
  */
 static const char *own_templates(desk_t *desk)

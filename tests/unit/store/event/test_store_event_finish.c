@@ -477,7 +477,7 @@ START_TEST(test_test_goes_first)
 }
 END_TEST
 
-/* ---- the merchant is told */
+/* ---- notices to the merchant */
 
 static void park_one(int i, const char *reference)
 {

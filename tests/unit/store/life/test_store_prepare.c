@@ -65,7 +65,7 @@ static int use_as_owner(const char *dir, int ready_fd)
     return fixture_put_meta(store, "a") == APR_SUCCESS && fixture_has(store, "a") ? 0 : 1;
 }
 
-/* Can other users reach it. */
+/* Returns a directory that other users can reach. */
 static const char *reachable_dir(void)
 {
     const char *dir = unit_dir();

@@ -145,7 +145,7 @@ START_TEST(test_what_a_closure_refuses_is_not_written)
                       == refusal_rows[_i].want,
                   "%s", refusal_rows[_i].name);
     ck_assert_uint_eq(count_read(store), 0);
-    ck_assert_int_eq(count_up(store), APR_SUCCESS); /* the turn was given back */
+    ck_assert_int_eq(count_up(store), APR_SUCCESS); /* the turn was released */
 }
 END_TEST
 

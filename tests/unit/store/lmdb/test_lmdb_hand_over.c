@@ -153,7 +153,7 @@ START_TEST(test_there)
 }
 END_TEST
 
-/* ---- what is refused, though it is root's */
+/* ---- directories of root that are refused */
 
 static void with_others(void)
 {

@@ -249,7 +249,7 @@ START_TEST(test_again_after_a_fault)
     till_plant(PAY_TABLE_CHARGE, &key, "?", 1);
     ck_assert_int_eq(give_up(&run), PAY_STORE_ECORRUPT);
     ck_assert_uint_eq(look(_i).refunds, 3);
-    ck_assert_int_eq(put(&run, _i, 1), APR_EBUSY); /* closed all the same */
+    ck_assert_int_eq(put(&run, _i, 1), APR_EBUSY); /* closed nevertheless */
     ck_assert_int_eq(finish(&run), APR_EBUSY);
     till_plant(PAY_TABLE_CHARGE, &key, saved_row, saved_len);
     ck_assert_int_eq(give_up(&run), APR_SUCCESS);

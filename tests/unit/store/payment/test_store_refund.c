@@ -284,7 +284,7 @@ START_TEST(test_find)
 }
 END_TEST
 
-/* ---- what is refused for a reason that may pass is judged anew under the same key */
+/* ---- a refusal that may pass is judged again under the same key */
 
 static pay_refund_verdict_t open_keyed(pay_refund_t **out, int i, apr_int64_t amount_minor)
 {

@@ -423,7 +423,7 @@ START_TEST(test_damaged)
     ck_assert_ptr_nonnull(strstr(till_fault, "refund_repeat"));
     till_plant(PAY_TABLE_REFUND_REPEAT, &key, NULL, 0);
     ck_assert_int_eq(till_faults("table refund_repeat does not lead to it"), 1);
-    /* Its outcome is stored all the same. */
+    /* Its outcome is still stored. */
     ck_assert_int_eq(pay_store_refund_fail(&refund, &changed, till->store, &till->scopes[_i],
                                            reference, unit_pool),
                      APR_SUCCESS);
