@@ -7,12 +7,12 @@
 //   $charge = $shop->charge('tok_...', '1500.50', 'ada@example.com', 'order-1001-7f3a');
 //   if (Payments::isPaid($charge)) ...
 //
-// Amounts are strings or whole numbers: 0.1 + 0.2 is no amount. A call that got no answer may be repeated as it was: a
+// Amounts are strings or whole numbers: 0.1 + 0.2 is not an amount. A call without an answer may be repeated unchanged: a
 // charge is made once for its reference, a refund once for its idempotency key.
 
 declare(strict_types=1);
 
-// What the server refused: getCode() is HTTP's status, or 0 where there was no answer.
+// A refusal by the server: getCode() is HTTP's status, or 0 if there was no answer.
 class PaymentException extends \RuntimeException
 {
     /** @var string the API's responseCode */
@@ -45,13 +45,13 @@ class Payments
         $this->timeout = $timeout;
     }
 
-    // Whether the shop has the money: by the one word that says so, whatever words come later.
+    // Returns whether the shop has the money: only one word means that, whatever words are added later.
     public static function isPaid(array $transaction): bool
     {
         return ($transaction['paymentStatus'] ?? '') === 'successful';
     }
 
-    // The answer's JSON; throws PaymentException. A key goes nowhere but to the address that was given: no redirection is
+    // Returns the answer's JSON; throws PaymentException. The key is sent to the given address only: no redirection is
     // followed.
     public function call(string $method, string $path, ?array $body = null, ?string $idempotencyKey = null): array
     {
@@ -78,7 +78,7 @@ class Payments
         return $answer;
     }
 
-    // The transaction, approved or declined: see isPaid. $more: currency, firstName, lastName.
+    // Returns the transaction, approved or declined: see isPaid. $more: currency, firstName, lastName.
     public function charge(string $token, $amount, string $email, string $reference, array $more = []): array
     {
         $body = ['token' => $token, 'amount' => self::amount($amount), 'email' => $email, 'reference' => $reference] + $more;
@@ -90,7 +90,7 @@ class Payments
         return $this->data('GET', '/api/v1/checkout/' . rawurlencode($reference) . '/verify');
     }
 
-    // The refund record: of $amount, or of all that is left. $more: customer_note, merchant_note.
+    // Returns the refund record: of $amount, or of the whole remainder. $more: customer_note, merchant_note.
     public function refund(string $reference, $amount = null, ?string $idempotencyKey = null, array $more = []): array
     {
         $body = ['reference' => $reference] + $more;
@@ -100,13 +100,13 @@ class Payments
         return $this->call('POST', $amount === null ? '/api/v1/refund' : '/api/v1/partial-refund', $body, $idempotencyKey);
     }
 
-    // The refund records of a range of days (yyyy-MM-dd) or times (RFC 3339), both ends in it.
+    // Returns the refund records of a range of days (yyyy-MM-dd) or times (RFC 3339), both ends inclusive.
     public function refunds(string $start, string $end): array
     {
         return $this->call('GET', '/api/v1/refund/' . rawurlencode($start) . '/' . rawurlencode($end));
     }
 
-    // Each transaction that the query wants (email, status, currency, from, to), newest first.
+    // Yields each transaction that matches the query (email, status, currency, from, to), newest first.
     public function transactions(array $query = []): \Generator
     {
         do {
@@ -116,7 +116,7 @@ class Payments
         } while ($page['cursor'] !== null);
     }
 
-    // Where to send the payer is paymentRedirectUrl. $more: currency, redirectUrl, metaData, checkoutCustomizationData.
+    // Send the payer to paymentRedirectUrl. $more: currency, redirectUrl, metaData, checkoutCustomizationData.
     public function checkout(string $reference, $amount, string $email, string $firstName, string $lastName, array $more = []): array
     {
         $body = ['transactionReference' => $reference, 'amount' => self::amount($amount),
@@ -124,8 +124,8 @@ class Payments
         return $this->data('POST', '/api/v1/initiate', $body);
     }
 
-    // The event of a webhook; throws UnexpectedValueException: nothing of it is to be believed then. $headers have
-    // lower-case names; $body is the text as it came (php://input).
+    // Returns the event of a webhook; throws UnexpectedValueException if it must not be trusted. $headers have
+    // lower-case names; $body is the text as received (php://input).
     public static function verifyWebhook(string $secret, array $headers, string $body, int $tolerance = 300, ?int $now = null): array
     {
         $stamp = $headers['webhook-timestamp'] ?? '';

@@ -6,11 +6,11 @@
 //   const charge = await shop.charge({ token: 'tok_...', amount: '1500.50', email: 'ada@example.com', reference: 'order-1001-7f3a' });
 //   if (isPaid(charge)) ...
 //
-// In a browser with a public key alone: checkout() and verify(). Amounts are strings or whole numbers: 0.1 + 0.2 is no
-// amount. A call that got no answer may be repeated as it was: a charge is made once for its reference, a refund once for
+// In a browser with a public key alone: checkout() and verify(). Amounts are strings or whole numbers: 0.1 + 0.2 is not an
+// amount. A call without an answer may be repeated unchanged: a charge is made once for its reference, a refund once for
 // its idempotencyKey.
 
-// What the server refused. status is HTTP's, code the API's, errors names the fields at fault.
+// A refusal by the server. status is HTTP's, code the API's, errors names the fields at fault.
 export class PaymentError extends Error {
   constructor(status, body) {
     super(body?.message || `HTTP ${status}`);
@@ -22,7 +22,7 @@ export class PaymentError extends Error {
   }
 }
 
-// Whether the shop has the money: by the one word that says so, whatever words come later.
+// Returns whether the shop has the money: only one word means that, whatever words are added later.
 export function isPaid(transaction) {
   return transaction?.paymentStatus === 'successful';
 }
@@ -41,8 +41,8 @@ export class Payments {
     this.timeoutMs = timeoutMs;
   }
 
-  // The answer's JSON; throws PaymentError for a refusal, what fetch throws where there was no answer. A key goes nowhere
-  // but to the address that was given: redirections are refused.
+  // Returns the answer's JSON; throws PaymentError for a refusal, and the error of fetch if there was no answer. The key is
+  // sent to the given address only: redirections are refused.
   async call(method, path, body, idempotencyKey) {
     const headers = { Authorization: `Bearer ${this.key}`, Accept: 'application/json' };
     if (body !== undefined) {
@@ -59,7 +59,7 @@ export class Payments {
     return answer.json();
   }
 
-  // The transaction, approved or declined: see isPaid. more: currency, firstName, lastName.
+  // Returns the transaction, approved or declined: see isPaid. more: currency, firstName, lastName.
   async charge({ token, amount, email, reference, ...more }) {
     const body = { token, amount: amountText(amount), email, reference, ...more };
     return (await this.call('POST', '/api/v1/tokenized-card-charge', body)).data;
@@ -69,19 +69,19 @@ export class Payments {
     return (await this.call('GET', `/api/v1/checkout/${encodeURIComponent(reference)}/verify`)).data;
   }
 
-  // The refund record: of amount, or of all that is left. more: customer_note, merchant_note.
+  // Returns the refund record: of amount, or of the whole remainder. more: customer_note, merchant_note.
   refund({ reference, amount, idempotencyKey, ...more }) {
     const partial = amount !== undefined;
     const body = { reference, ...(partial ? { amount: amountText(amount) } : {}), ...more };
     return this.call('POST', partial ? '/api/v1/partial-refund' : '/api/v1/refund', body, idempotencyKey);
   }
 
-  // The refund records of a range of days (yyyy-MM-dd) or times (RFC 3339), both ends in it.
+  // Returns the refund records of a range of days (yyyy-MM-dd) or times (RFC 3339), both ends inclusive.
   refunds(start, end) {
     return this.call('GET', `/api/v1/refund/${encodeURIComponent(start)}/${encodeURIComponent(end)}`);
   }
 
-  // Each transaction that the query wants (email, status, currency, from, to), newest first.
+  // Yields each transaction that matches the query (email, status, currency, from, to), newest first.
   async * transactions(query = {}) {
     const asked = new URLSearchParams(query);
     for (;;) {
@@ -94,7 +94,7 @@ export class Payments {
     }
   }
 
-  // Where to send the payer is paymentRedirectUrl. more: currency, redirectUrl, metaData, checkoutCustomizationData.
+  // Send the payer to paymentRedirectUrl. more: currency, redirectUrl, metaData, checkoutCustomizationData.
   async checkout({ reference, amount, email, firstName, lastName, ...more }) {
     const body = { transactionReference: reference, amount: amountText(amount),
       checkoutCustomerData: { email, firstName, lastName }, ...more };
@@ -102,8 +102,8 @@ export class Payments {
   }
 }
 
-// The event of a webhook, or an Error: nothing of it is to be believed then. secret is "whsec_..."; headers have lower-case
-// names; body is the text as it came.
+// Returns the event of a webhook; throws an Error if it must not be trusted. secret is "whsec_..."; headers have lower-case
+// names; body is the text as received.
 export async function verifyWebhook(secret, headers, body, { toleranceSeconds = 300, now = Date.now() / 1000 } = {}) {
   const stamp = headers['webhook-timestamp'] ?? '';
   if (!/^[0-9]+$/.test(stamp) || Math.abs(now - Number(stamp)) > toleranceSeconds) {

@@ -12,8 +12,8 @@
 #   PAYMENTS_WEBHOOK_SECRET=whsec_... payments.sh webhook ID TIMESTAMP SIGNATURES <body
 #
 # Prints the answer. Exits with 0 if the call was answered, 1 if it was refused (the answer says why), 2 if there was no answer, 3
-# if a webhook is not to be believed. A shop has the money if paymentStatus is "successful", and only then.
-# No key is an argument of a program, where other users of the machine could read it.
+# if a webhook must not be trusted. A shop has the money if paymentStatus is "successful", and only then.
+# No key is passed as an argument of a program, where other users of the machine could read it.
 set -eu
 
 # A string of JSON.
@@ -83,11 +83,11 @@ signature() {
     hex=$(printf '%s' "${PAYMENTS_WEBHOOK_SECRET#whsec_}" | openssl base64 -d -A | od -An -v -tx1 | tr -d ' \n')
     inner=$(printf '%s\n' "$hex" | padded 54)
     outer=$(printf '%s\n' "$hex" | padded 92)
-    # shellcheck disable=SC2059 # escapes are what they are
+    # shellcheck disable=SC2059 # the text is made of escapes
     { printf "$outer" && { printf "$inner" && cat; } | openssl dgst -sha256 -binary; } | openssl dgst -sha256 -binary | openssl base64 -A
 }
 
-# ID TIMESTAMP SIGNATURES, the body on standard input: prints it when it is to be believed.
+# ID TIMESTAMP SIGNATURES, the body on standard input: prints it if it can be trusted.
 webhook() {
     case $2 in '' | *[!0-9]*) return 3 ;; esac
     age=$(($(date +%s) - $2))
@@ -104,7 +104,7 @@ webhook() {
     return 3
 }
 
-# The query that NAME=VALUE... make.
+# Makes a query of NAME=VALUE...
 query() {
     mark='?'
     for pair in "$@"; do
@@ -113,7 +113,7 @@ query() {
     done
 }
 
-# NAME=VALUE...: those of the payer go into an object of their own.
+# NAME=VALUE...: the members of the payer go into an object of their own.
 checkout_body() {
     payer='' rest=''
     for pair in "$@"; do
