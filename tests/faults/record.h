@@ -14,9 +14,7 @@
 #define RECORD_WRITE 1        /* bytes for `offset` */
 #define RECORD_WRITE_SYNCED 2 /* the same through O_DSYNC; durable once its end is recorded */
 #define RECORD_WRITE_END 3
-#define RECORD_SYNC                                                                                \
-    4 /* a sync begins; everything before it is durable once its end is recorded                   \
-       */
+#define RECORD_SYNC 4 /* a sync begins; all before it is durable once its end is recorded */
 #define RECORD_SYNC_END 5
 #define RECORD_MARK 6  /* the bytes are a text: an answer to a client, or a call to an acquirer */
 #define RECORD_NAMED 7 /* the file has its name; without this record it had it from the start */
