@@ -14,8 +14,7 @@
 
 #define PAY_IDEMPOTENCY_KEY_MAX 255
 #define PAY_IDEMPOTENCY_KEEP                                                                       \
-    apr_time_from_sec(24 * 60 * 60) /* except for refunds: as long as they                         \
-                                     * exist */
+    apr_time_from_sec(24 * 60 * 60) /* except for refunds: as long as they exist */
 
 /* Operations, each with keys of its own; the numbers are stored. */
 typedef enum pay_operation_t {

@@ -13,14 +13,10 @@
 #define PID_BITS 22 /* the kernel's PID_MAX_LIMIT */
 #define PID_MASK ((APR_UINT64_C(1) << PID_BITS) - 1)
 #define KNOWN_MAX 16
-#define FEW 4     /* slots */
-#define AT_ONCE 0 /* instead of a deadline */
-#define LOOK_MS                                                                                    \
-    50 /* a waiter looks by itself: the process that should wake it may have                       \
-        * died */
-#define LOOK_DEAD_MS                                                                               \
-    20 /* shortest time between two searches for dead processes, for all                           \
-        * together */
+#define FEW 4           /* slots */
+#define AT_ONCE 0       /* instead of a deadline */
+#define LOOK_MS 50      /* a waiter looks by itself: its waker may have died */
+#define LOOK_DEAD_MS 20 /* between two searches for dead processes, by any */
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2,
                "slots are shared by processes: atomics without locks");

@@ -13,9 +13,7 @@
 #include <string.h>
 
 #define DATA_LEN ((PAY_RSA_LEN + 2) / 3 * 4) /* of a block in base64 */
-#define FILLER                                                                                     \
-    'f' /* amid the digits: found no sooner than most                                              \
-         * characters */
+#define FILLER 'f' /* amid the digits: found no sooner than most characters */
 #define FIELD "/data"
 #define REASON                                                                                     \
     "must be the base64 of one block of 512 bytes (RSAES-PKCS1-v1_5) under the account's "         \

@@ -6,9 +6,7 @@
 #include "service/service.h"
 
 #define PAY_CHECKOUT_LIFETIME_DEFAULT apr_time_from_sec(3600)
-#define PAY_PAGE_RETURN_SUFFIX                                                                     \
-    ".return" /* after a page's id: where Live Mode's payer returns to                             \
-               */
+#define PAY_PAGE_RETURN_SUFFIX ".return" /* after a page's id: where Live Mode's payer returns */
 
 /*
  * Makes a checkout: a pending charge with a page. `page_root`: the absolute URL in front of the

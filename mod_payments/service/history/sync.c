@@ -7,8 +7,7 @@
 #include <string.h>
 
 #define LONGEST_WAIT                                                                               \
-    apr_time_from_sec(15 * 60) /* longer ones come from a clock that was set                       \
-                                * back */
+    apr_time_from_sec(15 * 60) /* longer ones come from a clock that was set back */
 
 struct pay_history_sync_t {
     pay_store_t *store;
