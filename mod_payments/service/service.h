@@ -14,7 +14,7 @@
 #include "base/shared/slots.h"
 #include "store/store.h"
 
-#define PAY_SEND_BEFORE_MS 5000 /* a charge not sent by then is not sent at all */
+#define PAY_SEND_BEFORE_MS 5000 /* a charge not sent this long after its open never is */
 #define PAY_ACQUIRER_TIMEOUT_DEFAULT apr_time_from_sec(20)
 #define PAY_SLOT_WAIT_DEFAULT apr_time_from_msec(500)
 #define PAY_RECONCILE_AFTER_MS 30000 /* reconciliation leaves a row alone this much longer */

@@ -12,8 +12,7 @@
 #define UPSTREAM_KEY "nc_testsk_abcdefghijklmnopqrstuvwx"
 #define UPSTREAM_REFERENCE "0123456789abcdef0123456789abcdef"
 #define UPSTREAM_TAG "tag0tag1tag2tag3tag4tag5"
-#define UPSTREAM_NOW APR_TIME_C(1800000000000000) /* 2027-01-15T08:00:00Z, the time of the clock   \
-                                                   */
+#define UPSTREAM_NOW APR_TIME_C(1800000000000000) /* 2027-01-15T08:00:00Z */
 
 /* Of 10.50 NGN. */
 extern const payments_charge_t upstream_charge;
