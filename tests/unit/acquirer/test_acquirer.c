@@ -330,7 +330,7 @@ static apr_status_t no_page(payments_page_t *out, void *context,
     return APR_EGENERAL;
 }
 
-/* What is in memory behind a short table is none of its slots. */
+/* What is in memory behind a short table is not one of its slots. */
 START_TEST(test_sizes)
 {
     payments_acquirer_t connector = script_connector;
