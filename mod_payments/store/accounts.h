@@ -12,11 +12,11 @@ apr_status_t pay_store_account_create(pay_account_t **out, pay_store_t *store, c
                                       const pay_account_settings_t *settings, apr_pool_t *p);
 apr_status_t pay_store_account_get(pay_account_t **out, pay_store_t *store, const char *name,
                                    apr_pool_t *p);
-/* NULL members of `settings` stay as they are; `mode` NULL likewise. */
+/* NULL members of `settings`, and a NULL `mode`, leave the stored value unchanged. */
 apr_status_t pay_store_account_set(pay_account_t **out, pay_store_t *store, const char *name,
                                    const pay_account_settings_t *settings, const pay_mode_t *mode,
                                    apr_pool_t *p);
-/* Array of pay_account_t *, by name. */
+/* Array of pay_account_t *, ordered by name. */
 apr_status_t pay_store_account_list(apr_array_header_t **out, pay_store_t *store, apr_pool_t *p);
 
 /* The rows of an account: all that count for its quota, by mode. */
@@ -37,7 +37,7 @@ apr_status_t pay_store_defaults_put(pay_store_t *store, const char *name,
 apr_status_t pay_store_defaults_get(pay_account_settings_t **out, pay_store_t *store,
                                     const char *name, apr_pool_t *p);
 
-/* --- keys: digest, id, scope, kind of `key` are stored; APR_EEXIST: the digest is known --- */
+/* --- keys: stores digest, id, scope and kind of `key`; APR_EEXIST if the digest exists --- */
 apr_status_t pay_store_key_create(pay_api_key_t **out, pay_store_t *store, const pay_api_key_t *key,
                                   apr_pool_t *p);
 /* Finds a key by digest, including revoked ones; account filled in. */
@@ -56,7 +56,9 @@ apr_status_t pay_store_key_revoke(pay_api_key_t **out, pay_store_t *store, const
 apr_status_t pay_store_key_rotate(pay_api_key_t **out, pay_api_key_t **old, pay_store_t *store,
                                   const char *id, apr_time_t until, const pay_api_key_t *successor,
                                   apr_pool_t *p);
-/* Array of pay_api_key_t (digest and last_used_at set): moves last_used_at forward only. */
+/*
+ * Takes an array of pay_api_key_t (digest and last_used_at set); only moves last_used_at forward.
+ */
 apr_status_t pay_store_key_touch(pay_store_t *store, const apr_array_header_t *used, apr_pool_t *p);
 
 /* --- tokens: APR_EEXIST if the scope has it --- */
@@ -78,11 +80,11 @@ apr_status_t pay_store_token_revoke(pay_token_t **out, pay_store_t *store, const
 apr_status_t pay_store_grant_put(pay_grant_t **out, pay_grant_verdict_t *verdict,
                                  pay_store_t *store, const char *name, const char *host,
                                  const char *user, pay_role_t role, int keep_owner, apr_pool_t *p);
-/* APR_NOTFOUND: there is no such grant (any more). */
+/* APR_NOTFOUND if the grant does not exist (any more). */
 apr_status_t pay_store_grant_delete(pay_grant_verdict_t *verdict, pay_store_t *store,
                                     const char *name, const char *host, const char *user,
                                     int keep_owner, apr_pool_t *p);
-/* APR_NOTFOUND: no such account, or not for this user. */
+/* APR_NOTFOUND if the account does not exist or the user has no grant for it. */
 apr_status_t pay_store_grant_get(pay_grant_t **out, pay_store_t *store, const char *name,
                                  const char *host, const char *user, apr_pool_t *p);
 /* Arrays of pay_grant_t *, at most PAY_GRANTS_MAX: of an account, by host and user; of a user of a

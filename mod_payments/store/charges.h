@@ -8,7 +8,7 @@
 
 /* The result of charge_open for the reference. */
 typedef enum pay_claim_t {
-    PAY_CLAIM_NEW,      /* opened now, pending */
+    PAY_CLAIM_NEW,      /* created now, pending */
     PAY_CLAIM_KNOWN,    /* the same request was made before: *out is its row */
     PAY_CLAIM_CONFLICT, /* another request has the reference: *out is its row */
     PAY_CLAIM_KEY_USED, /* the reference is new, the Idempotency-Key another request's: *out NULL */

@@ -3,7 +3,7 @@
 #define PAY_STORE_CHECKOUTS_H
 
 /* Units of work of the store for checkouts, payment links and totals. Include store/store.h
- * instead. A checkout is opened by charge_open, with `checkout` of the proposal set. */
+ * instead. A checkout is opened by charge_open with `checkout` of the proposal set. */
 
 #include "model/link.h"
 #include "store/types.h"
@@ -11,15 +11,15 @@
 /* The target of a page's id: one of charge and link is set. */
 typedef struct pay_store_page_t {
     pay_account_t *account;
-    pay_charge_t *charge; /* with its checkout */
+    pay_charge_t *charge; /* including its checkout */
     pay_link_t *link;
 } pay_store_page_t;
 
-/* APR_NOTFOUND: there is no such page. */
+/* APR_NOTFOUND if the page does not exist. */
 apr_status_t pay_store_page_find(pay_store_page_t *out, pay_store_t *store, const char *page_id,
                                  apr_pool_t *p);
 
-/* One move of a checkout, made by its payer or because its time is over. */
+/* One step of a checkout, made by its payer or because it has expired. */
 typedef struct pay_checkout_move_t {
     pay_checkout_step_t from;
     pay_checkout_step_t to; /* CANCELLED and EXPIRED: the charge is abandoned */
@@ -68,7 +68,7 @@ apr_status_t pay_store_total_list(apr_array_header_t **out, pay_store_t *store,
  * reference is taken. APR_NOTFOUND: there is no such account. */
 apr_status_t pay_store_link_create(pay_link_t **out, pay_store_t *store, const pay_link_t *proposal,
                                    apr_pool_t *p);
-/* APR_NOTFOUND. */
+/* APR_NOTFOUND if the link does not exist. */
 apr_status_t pay_store_link_get(pay_link_t **out, pay_store_t *store, const pay_scope_t *scope,
                                 const char *reference, apr_pool_t *p);
 /* Array of pay_link_t * by reference, at most `limit`; those after the reference `after` (NULL:

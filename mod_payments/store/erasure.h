@@ -11,7 +11,7 @@
 
 #include "store/types.h"
 
-#define PAY_STORE_PLACE_MAX 512 /* bytes of any key */
+#define PAY_STORE_PLACE_MAX 512 /* maximum length of a key in bytes */
 
 /* The position of such work. Zero it before the first call. */
 typedef struct pay_store_place_t {

@@ -3,9 +3,9 @@
 #define PAY_STORE_EVENTS_H
 
 /*
- * Units of work of the store for endpoints and events (docs/store.md, "Events"). Events are
- * written by the operations that change charges and refunds, in their transactions. Include
- * store/store.h instead.
+ * Units of work of the store for endpoints and events (docs/store.md, "Events"). The operations
+ * that change charges and refunds write events in their transactions. Include store/store.h
+ * instead.
  */
 
 #include "store/types.h"
@@ -90,14 +90,14 @@ apr_status_t pay_store_event_take(apr_array_header_t **out, pay_store_t *store, 
 
 typedef enum pay_event_end_t {
     PAY_EVENT_DELIVERED,
-    PAY_EVENT_FAILED,   /* try again later */
-    PAY_EVENT_REFUSED,  /* for good: parked at once; the endpoint itself answers */
-    PAY_EVENT_WITHHELD, /* for good: parked at once; it was not tried */
-    PAY_EVENT_RELEASED  /* it was not tried: due again at once */
+    PAY_EVENT_FAILED,   /* to be retried later */
+    PAY_EVENT_REFUSED,  /* permanent: parked at once; the endpoint itself answers */
+    PAY_EVENT_WITHHELD, /* permanent: parked at once; not tried */
+    PAY_EVENT_RELEASED  /* not tried: due again at once */
 } pay_event_end_t;
 
 typedef struct pay_event_result_t {
-    const pay_event_t *event; /* as it was taken */
+    const pay_event_t *event; /* as taken */
     pay_event_end_t end;
     int status;
     const char *error;  /* "" when delivered */

@@ -35,7 +35,7 @@ void pay_store_key_u64(pay_store_key_t *key, apr_uint64_t value)
 
 void pay_store_key_time(pay_store_key_t *key, apr_time_t value)
 {
-    /* Two's complement with its sign bit turned over sorts negative numbers first. */
+    /* Two's complement with the sign bit inverted sorts negative numbers first. */
     append_be(key, (apr_uint64_t)value ^ SIGN_BIT, 8);
 }
 
@@ -72,7 +72,7 @@ MDB_val pay_store_key_val(const pay_store_key_t *key)
     MDB_val val;
 
     val.mv_size = key->len;
-    val.mv_data = (void *)key->bytes; /* LMDB does not write through the keys it is given */
+    val.mv_data = (void *)key->bytes; /* LMDB does not write to keys it receives */
     return val;
 }
 

@@ -2,7 +2,7 @@
 #ifndef PAY_STORE_KEYS_H
 #define PAY_STORE_KEYS_H
 
-/* Keys of the tables: fixed-width big-endian numbers, so that byte order is their order. Pure. */
+/* Keys of the tables: fixed-width big-endian numbers, so that byte order is numeric order. Pure. */
 
 #include "model/account.h"
 
@@ -20,16 +20,17 @@ void pay_store_key_start(pay_store_key_t *key); /* empty */
 void pay_store_key_u32(pay_store_key_t *key, apr_uint32_t value);
 void pay_store_key_u64(pay_store_key_t *key, apr_uint64_t value);
 void pay_store_key_time(pay_store_key_t *key,
-                        apr_time_t value); /* order-preserving for negative times too */
+                        apr_time_t value); /* order-preserving for negative times as well */
 void pay_store_key_scope(pay_store_key_t *key, const pay_scope_t *scope);
-void pay_store_key_of_scope(pay_store_key_t *key, const pay_scope_t *scope); /* nothing before it */
-/* Makes `key` of these bytes; returns 0 if they are too long for a key. */
+void pay_store_key_of_scope(pay_store_key_t *key,
+                            const pay_scope_t *scope); /* must be the first part */
+/* Makes `key` from these bytes; returns 0 if they are too long for a key. */
 int pay_store_key_of(pay_store_key_t *key, const void *bytes, size_t len);
-/* Appends text or bytes; 0, and nothing appended, when the key would get too long. */
+/* Appends text or bytes; returns 0 and appends nothing if the key would be too long. */
 int pay_store_key_bytes(pay_store_key_t *key, const void *bytes, size_t len);
 MDB_val pay_store_key_val(const pay_store_key_t *key);
 
-/* Reading back: `offset` from the key's start; the caller has checked the length. */
+/* Reads parts back; `offset` counts from the key's start. The caller has checked the length. */
 apr_uint32_t pay_store_read_u32(const void *at);
 apr_uint64_t pay_store_read_u64(const void *at);
 apr_time_t pay_store_read_time(const void *at);

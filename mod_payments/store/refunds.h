@@ -2,7 +2,7 @@
 #ifndef PAY_STORE_REFUNDS_H
 #define PAY_STORE_REFUNDS_H
 
-/* Units of work of the store for refunds, made here or imported. Include store/store.h
+/* Units of work of the store for refunds, both created here and imported. Include store/store.h
  * instead. */
 
 #include "store/types.h"
@@ -105,8 +105,8 @@ apr_status_t pay_store_refund_link(pay_refund_t **out, pay_charge_t **charge,
                                    const pay_scope_t *scope, const char *refund_reference,
                                    int change, apr_pool_t *p);
 
-/* --- how far an acquirer's refunds were fetched (model/history.h) --- */
-/* Never APR_NOTFOUND: a scope without one has an empty one. */
+/* --- progress of fetching an acquirer's refunds (model/history.h) --- */
+/* Never APR_NOTFOUND: a scope without a history reads as an empty one. */
 apr_status_t pay_store_history_get(pay_history_t **out, pay_store_t *store,
                                    const pay_scope_t *scope, apr_pool_t *p);
 /* Requests a range, which ends now if its end is in the future; APR_EBUSY: one is under way. *out

@@ -11,11 +11,11 @@
 #define ROW_VERSION 1
 #define ROW_HEAD_LEN 2 /* version, number of fields */
 #define ROW_INT_LEN 8
-#define ROW_LENGTH_LEN 2 /* ahead of strings and texts */
+#define ROW_LENGTH_LEN 2 /* precedes strings and texts */
 #define ROW_STRING_MAX 65534
 #define ROW_STRING_NULL 65535
 
-/* Where a row is written or read. */
+/* Position where a row is written or read. */
 typedef struct row_cursor_t {
     unsigned char *at;
     size_t left;
@@ -50,7 +50,7 @@ static apr_uint64_t int_load(const void *member, size_t size)
     }
 }
 
-/* 0 when the member is too narrow for the value. */
+/* Returns 0 if the member is too narrow for the value. */
 static int int_store(void *member, size_t size, apr_uint64_t value)
 {
     uint8_t one = (uint8_t)value;
@@ -99,7 +99,7 @@ static void put_bytes(row_cursor_t *row, const void *bytes, size_t len)
     row->left -= len;
 }
 
-/* 0 when the row ends before. */
+/* Returns 0 if the row ends before. */
 static int take_be(apr_uint64_t *value, row_cursor_t *row, size_t width)
 {
     size_t i;
@@ -124,7 +124,10 @@ static const char *string_of(const void *record, const pay_row_field_t *field)
     return text;
 }
 
-/* The bytes that a field takes in the row; 0 when it does not fit (no field takes none). */
+/*
+ * Returns the number of bytes that a field takes in the row; 0 if it does not fit (every field
+ * takes at least one).
+ */
 static size_t field_len(const pay_row_field_t *field, const void *record)
 {
     const char *text;
@@ -179,7 +182,7 @@ static int is_zero(const unsigned char *bytes, size_t len)
     return bytes[0] == 0 && memcmp(bytes, bytes + 1, len - 1) == 0;
 }
 
-/* 1 when a row that does not have the field is read as this one. */
+/* Returns 1 if a row without the field is read as having this value. */
 static int is_empty(const pay_row_field_t *field, const void *record)
 {
     const char *text;
@@ -250,7 +253,7 @@ int pay_row_encode(MDB_val *out, const pay_row_field_t *fields, size_t count, co
     return 0;
 }
 
-/* Text of the row's next field: 0 when it is cut short or holds a NUL. */
+/* Reads the text of the row's next field: returns 0 if it is cut short or contains a NUL. */
 static int take_text(const char **text, size_t *len, row_cursor_t *row)
 {
     apr_uint64_t value;

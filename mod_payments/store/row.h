@@ -4,11 +4,11 @@
 
 /*
  * Rows: a version byte, the number of fields (at most 255), then the fields of a C struct in the
- * order of a table of fields. One table both writes and reads. New fields are appended to the
- * table. A row leaves out the fields at its end that are empty: 0, "" or zero bytes; a NULL string
- * is not empty. Fields that a row does not have are read as empty. What is read back is checked,
- * not what is written: a row that does not decode, has more fields than the table, or has a value
- * that its field does not allow, is PAY_ROWS_BAD.
+ * order of a table of fields. The same table is used for writing and reading. New fields are
+ * appended to the table. A row omits the empty fields at its end: 0, "" or zero bytes; a NULL
+ * string is not empty. Fields that a row does not have are read as empty. Checks are made on
+ * reading, not on writing: a row that does not decode, has more fields than the table, or has a
+ * value that its field does not allow is PAY_ROWS_BAD.
  */
 
 #include <apr_pools.h>
@@ -17,7 +17,7 @@
 
 typedef enum pay_row_type_t {
     PAY_ROW_INT,    /* any integer or enum member of 1, 2, 4 or 8 bytes; 8 bytes in the row */
-    PAY_ROW_STRING, /* const char *; NULL is kept apart from "" */
+    PAY_ROW_STRING, /* const char *; NULL is distinct from "" */
     PAY_ROW_TEXT,   /* char[n], NUL-terminated */
     PAY_ROW_BYTES   /* unsigned char[n], all of them */
 } pay_row_type_t;
@@ -26,8 +26,8 @@ typedef struct pay_row_field_t {
     pay_row_type_t type;
     size_t offset;
     size_t size;      /* of the member */
-    int may_be_null;  /* 1: a string that is NULL is read; 0: its row is damaged */
-    apr_uint64_t max; /* the largest number that is read, without a sign */
+    int may_be_null;  /* 1: a NULL string is accepted; 0: it means a damaged row */
+    apr_uint64_t max; /* the largest number accepted, without a sign */
 } pay_row_field_t;
 
 #define PAY_ROW_FIELD_OF(type, record, member, may_be_null, max)                                   \
@@ -41,23 +41,23 @@ typedef struct pay_row_field_t {
 /* A string that may be NULL. */
 #define PAY_ROW_NULLABLE(record, member)                                                           \
     PAY_ROW_FIELD_OF(PAY_ROW_STRING, record, member, 1, APR_UINT64_MAX)
-/* A number or enum member from 0 to `largest`, which the member can hold: INT_MAX, for one that is
- * not negative, of an int, APR_INT64_MAX of eight bytes. */
+/* A number or enum member from 0 to `largest`, which the member can hold: INT_MAX for a
+ * non-negative int, APR_INT64_MAX for eight bytes. */
 #define PAY_ROW_MAX(record, member, largest)                                                       \
     PAY_ROW_FIELD_OF(PAY_ROW_INT, record, member, 0, largest)
 
-/* The row of `record` in `p`. ENAMETOOLONG for a string above 65,534 bytes. */
+/* Encodes `record` in `p`. ENAMETOOLONG for a string above 65,534 bytes. */
 int pay_row_encode(MDB_val *out, const pay_row_field_t *fields, size_t count, const void *record,
                    apr_pool_t *p);
 
-/* The number of bytes that the fields which the row of `record` leaves out take once they are
- * written; a string that is set then takes its own length in addition. */
+/* The number of bytes that the fields omitted from the row of `record` take once they are written;
+ * a string that is set then takes its own length in addition. */
 size_t pay_row_left_out(const pay_row_field_t *fields, size_t count, const void *record);
 
 /*
- * Fills `record` (zeroed by the caller); strings are copied into `p`. Returns 0 or
- * PAY_ROWS_BAD, which it does not log. *used, when not NULL, gets how many bytes the row took,
- * so that something may follow it; NULL: all must be used.
+ * Fills `record` (zeroed by the caller); strings are copied into `p`. Returns 0 or PAY_ROWS_BAD,
+ * which it does not log. If `used` is not NULL, sets *used to the length of the row in bytes, so
+ * that something may follow it; if it is NULL, the row must use all bytes.
  */
 int pay_row_decode(void *record, const pay_row_field_t *fields, size_t count, const MDB_val *row,
                    size_t *used, apr_pool_t *p);

@@ -42,7 +42,7 @@
     X(REFUND_REPEAT, "refund_repeat", SCOPE) /* scope, charge seq, digest, seq -> refund key */ \
     X(CHARGE_BY_TIME, "charge_by_time", SCOPE) /* scope, createdAt, seq -> mark of the e-mail */ \
     X(KEPT, "kept", SCOPE) /* scope, key kind, operation, SHA-256 of the key -> row */ \
-    X(KEPT_DUE, "kept_due", TIMED) /* end of its time, key of kept -> empty */ \
+    X(KEPT_DUE, "kept_due", TIMED) /* time it expires, key of kept -> empty */ \
     X(TOTAL, "total", SCOPE) /* scope, step, currency, import number -> counts and sums */ \
     X(PENDING_DUE, "pending_due", TIMED) /* due time, scope, kind, seq -> refund key, or empty */ \
     X(ENDPOINT, "endpoint", SCOPE) /* scope, kind -> endpoint row */ \
@@ -60,7 +60,7 @@
     X(CHECKOUT, "checkout", SCOPE) /* scope, seq of the charge -> checkout row */ \
     X(PAGE, "page", ANY) /* page id -> its target: kind, scope, seq or reference */ \
     X(LINK, "link", SCOPE) /* scope, reference of a payment link -> link row */ \
-    X(CHECKOUT_SWEEP, "checkout_sweep", TIMED) /* its end, scope, seq -> empty */
+    X(CHECKOUT_SWEEP, "checkout_sweep", TIMED) /* time it ended, scope, seq -> empty */
 /* clang-format on */
 
 #define PAY_ROWS_TABLE_ID(id, name, turn) PAY_TABLE_##id,
@@ -82,7 +82,7 @@ typedef void (*pay_rows_hints_t)(struct pay_rows_txn_t *txn, const void *baton);
  */
 typedef struct pay_turn_t {
     enum {
-        PAY_TURN_NONE,    /* of a transaction that reads */
+        PAY_TURN_NONE,    /* for read transactions */
         PAY_TURN_SCOPE,   /* rows of a scope */
         PAY_TURN_ACCOUNT, /* an account's own row, its grants and its audit */
         PAY_TURN_STORE,   /* rows of no account, and all of PAY_TURN_ACCOUNT */
@@ -164,7 +164,7 @@ typedef struct pay_rows_txn_t {
  */
 void pay_rows_hint(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key);
 
-/* Returns 1 if the transaction may write a row under the key; else logs that it may not. */
+/* Returns 1 if the transaction may write a row under the key; else logs a refusal and returns 0. */
 int pay_rows_may_write(const pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key);
 
 /* Reads the row under the key, in the state of this transaction; MDB_NOTFOUND. */
@@ -172,7 +172,7 @@ static inline int pay_rows_get(MDB_val *row, const pay_rows_txn_t *txn, pay_tabl
                                const MDB_val *key);
 /*
  * Writes a row; EACCES outside the transaction's turn. `flags`: 0, or MDB_NOOVERWRITE, which
- * returns MDB_KEYEXIST, with the stored row in *row, if there is one under the key.
+ * returns MDB_KEYEXIST and the stored row in *row if the key exists.
  */
 static inline int pay_rows_put(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key,
                                MDB_val *row, unsigned int flags);

@@ -2,7 +2,9 @@
 #ifndef PAY_STORE_ROWS_LMDB_H
 #define PAY_STORE_ROWS_LMDB_H
 
-/* The shortest functions of the seam in LMDB. Include store/rows.h or store/rows_scan.h. */
+/*
+ * The shortest functions of the seam, for LMDB. Include store/rows.h or store/rows_scan.h instead.
+ */
 
 #include "store/rows.h"
 
@@ -32,7 +34,7 @@ static inline int pay_rows_del(pay_rows_txn_t *txn, pay_table_t table, const MDB
                : EACCES;
 }
 
-/* The next row of a scan that has begun. */
+/* The next row of a scan that has started. */
 static inline int pay_lmdb_scan_next(MDB_val *key, MDB_val *row, MDB_cursor *cursor, int downward)
 {
     return mdb_cursor_get(cursor, key, row, downward ? MDB_PREV : MDB_NEXT);

@@ -25,7 +25,7 @@ typedef struct pay_rows_scan_t {
     pay_table_t table;
     pay_rows_way_t way;
     const pay_store_key_t *prefix, *from;
-    MDB_cursor *cursor; /* NULL: nothing was read yet */
+    MDB_cursor *cursor; /* NULL: nothing has been read yet */
     int started;
 } pay_rows_scan_t;
 

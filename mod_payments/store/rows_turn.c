@@ -10,7 +10,7 @@ typedef enum rule_t { RULE_SCOPE, RULE_TIMED, RULE_ACCOUNT, RULE_STORE, RULE_ANY
 static const unsigned char rules[PAY_TABLE_COUNT] = {PAY_ROWS_TABLES(RULE_OF)};
 #undef RULE_OF
 
-/* A key that is too short for a scope is damage, which only work that may do all takes out. */
+/* A key that is too short for a scope is damaged; only work with PAY_TURN_ALL removes it. */
 static int is_scope(const pay_turn_t *turn, const MDB_val *key, size_t offset)
 {
     pay_scope_t scope;

@@ -21,16 +21,16 @@
 
 /* Nothing was done: out of service, retry later. The cause is in the log. */
 #define PAY_STORE_EDOWN (APR_OS_START_USERERR + 1)
-/* Nothing was done: the store is of another schema version; paymentsctl store upgrade. */
+/* Nothing was done: the store has another schema version; paymentsctl store upgrade. */
 #define PAY_STORE_ESCHEMA (APR_OS_START_USERERR + 2)
-/* Nothing was done: map, disk or reserve is used up. */
+/* Nothing was done: map, disk or reserve is exhausted. */
 #define PAY_STORE_EFULL (APR_OS_START_USERERR + 3)
 /* Nothing was done: the writer lock was not obtained within the commit wait. */
 #define PAY_STORE_EBUSY (APR_OS_START_USERERR + 4)
 /* The commit failed: it may or may not have been done. Read the store again before any other
  * action. */
 #define PAY_STORE_EUNKNOWN (APR_OS_START_USERERR + 5)
-/* A stored row does not decode: an error of this operation only. */
+/* A stored row does not decode: affects this operation only. */
 #define PAY_STORE_ECORRUPT (APR_OS_START_USERERR + 6)
 #define PAY_STORE_ELAST PAY_STORE_ECORRUPT
 
@@ -183,13 +183,13 @@ apr_status_t pay_store_upgrade(const char **text, const char *url,
 
 /* --- housekeeping --- */
 apr_status_t pay_store_stat(pay_store_stat_t *out, pay_store_t *store, apr_pool_t *p);
-/* Counts faults: rows that do not decode, indexes that disagree, sums of refunds that do. */
+/* Counts faults: rows that do not decode, and indexes and sums of refunds that disagree. */
 apr_status_t pay_store_check(apr_size_t *faults, pay_store_t *store, pay_store_fault_t report,
                              void *baton, apr_pool_t *p);
 /* Makes a compact copy in the new directory `path` (mode 0700), marked as a copy: opened for
  * writing, it begins a new epoch. */
 apr_status_t pay_store_backup(pay_store_t *store, const char *path, apr_pool_t *p);
-/* Frees the slots of dead readers; reopens a store that is down when its back-off is over. */
+/* Frees the slots of dead readers; reopens a store that is down if its back-off is over. */
 apr_status_t pay_store_housekeep(pay_store_t *store, apr_pool_t *p);
 
 /* --- after a copy is restored (model/epoch.h) --- */

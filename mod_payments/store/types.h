@@ -48,9 +48,9 @@ typedef enum pay_refund_link_t {
 /* The decision of grant_put and grant_delete. */
 typedef enum pay_grant_verdict_t {
     PAY_GRANT_DONE,
-    PAY_GRANT_UNCHANGED,    /* the user has that role already */
-    PAY_GRANT_REFUSED_FULL, /* the account, or the user, has PAY_GRANTS_MAX grants */
-    PAY_GRANT_REFUSED_OWNER /* the account would be left without an owner */
+    PAY_GRANT_UNCHANGED,    /* the user already has that role */
+    PAY_GRANT_REFUSED_FULL, /* the account or the user has PAY_GRANTS_MAX grants */
+    PAY_GRANT_REFUSED_OWNER /* the account would have no owner */
 } pay_grant_verdict_t;
 
 /* The charges to search for: those that match every given member. */
@@ -93,7 +93,7 @@ typedef struct pay_refund_cursor_t {
     unsigned char key[32];
     apr_size_t key_len;
     apr_uint64_t view_seq;    /* rows created later are not part of the view */
-    apr_uint32_t view_import; /* nor rows of imports that finished later */
+    apr_uint32_t view_import; /* neither are rows of imports that finished later */
     int started;
     int done; /* 1: the last chunk was returned */
 } pay_refund_cursor_t;
@@ -125,7 +125,7 @@ typedef struct pay_import_t {
     pay_scope_t scope;
     apr_uint32_t number;
     apr_uint64_t written;
-    apr_uint64_t skipped; /* same id and same content: already there */
+    apr_uint64_t skipped; /* same id and same content: exist already */
 
     apr_uint64_t unlinked; /* of those written: they have no charge here */
     /* Set by the caller after import_begin. 1: rows name their charge by the acquirer's name,
@@ -141,8 +141,8 @@ typedef struct pay_import_t {
 
 typedef struct pay_store_stat_t {
     apr_uint64_t accounts, api_keys, tokens, charges, refunds, held, kept, events, parked;
-    apr_uint64_t pending;        /* sent to an acquirer, and not decided */
-    apr_uint64_t checkouts_open; /* that nobody has paid yet */
+    apr_uint64_t pending;        /* sent to an acquirer and not decided */
+    apr_uint64_t checkouts_open; /* not paid yet */
     apr_int64_t map_bytes, used_bytes, file_bytes, disk_free_bytes;
     unsigned int readers, readers_max;
     unsigned int schema_version;
