@@ -11,9 +11,9 @@
 #include <apr_strings.h>
 #include <string.h>
 
-#define NOTICES_PART 2 /* notices fill half of the quota at most */
+#define NOTICES_PART 2 /* notices fill at most half of the quota */
 
-/* Account and seq are the row's key. */
+/* Account and seq are in the row's key. */
 static const pay_row_field_t audit_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_audit_t, at),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_audit_t, who),
@@ -24,11 +24,11 @@ static const pay_row_field_t audit_fields[] = {
 };
 #define AUDIT_FIELDS (sizeof(audit_fields) / sizeof(audit_fields[0]))
 
-/* Of one handle, which one thread uses; whoever leads its commit works for that thread. */
+/* Belongs to one handle, which one thread uses; the leader of its commit works for that thread. */
 typedef struct pay_store_audit_t {
-    const pay_audit_t *entry; /* the caller's */
-    pay_audit_t now;          /* what is to be appended by the work that runs */
-    int appended;             /* in the transaction that is not committed yet */
+    const pay_audit_t *entry; /* owned by the caller */
+    pay_audit_t now;          /* the entry that the running work will append */
+    int appended;             /* in the transaction that is not yet committed */
     int done;
     apr_pool_t *pool;
 } pay_store_audit_t;
@@ -94,7 +94,7 @@ int pay_store_audit_last(apr_uint64_t *out, pay_rows_txn_t *txn, apr_uint32_t ac
     return MDB_SUCCESS;
 }
 
-/* MDB_NOOVERWRITE: what stands in this table is never changed. */
+/* MDB_NOOVERWRITE: existing entries are never changed. */
 static int append(pay_rows_txn_t *txn, pay_store_audit_t *audit)
 {
     pay_audit_t *entry = &audit->now;
@@ -120,7 +120,7 @@ static int append(pay_rows_txn_t *txn, pay_store_audit_t *audit)
     }
     pay_store_audit_key(&key, entry->account, entry->seq);
     at = pay_store_key_val(&key);
-    own.turn = pay_turn_account(entry->account); /* beside that of the change */
+    own.turn = pay_turn_account(entry->account); /* in addition to that of the change */
     rc = pay_rows_put(&own, PAY_TABLE_AUDIT, &at, &row, MDB_NOOVERWRITE);
     return rc == MDB_KEYEXIST ? MDB_CORRUPTED : rc;
 }
@@ -158,7 +158,7 @@ static int judge(int *reached, pay_rows_txn_t *txn, const pay_store_audit_t *aud
     return MDB_SUCCESS;
 }
 
-/* Runs `work`, and appends the entry where one is due. */
+/* Runs `work` and appends the entry if it is due. */
 static int audit_run(int *refused, pay_rows_txn_t *txn, pay_rows_work_t work, void *baton)
 {
     pay_store_audit_t *audit = txn->store->hook_data;
@@ -190,7 +190,7 @@ static void audit_committed(pay_store_t *db, apr_status_t rv)
 
 static const pay_lmdb_hook_t audit_hook = {audit_run, audit_committed};
 
-/* NULL: changes through the handle leave no entry. */
+/* Returns NULL if changes through the handle leave no entry. */
 static pay_store_audit_t *audit_of(const pay_store_t *db)
 {
     return db->hook == &audit_hook ? db->hook_data : NULL;
@@ -239,7 +239,7 @@ static int note_work(pay_rows_txn_t *txn, void *baton)
 {
     (void)txn;
     (void)baton;
-    return MDB_SUCCESS; /* the entry is all that there is to write */
+    return MDB_SUCCESS; /* there is only the entry to write */
 }
 
 apr_status_t pay_store_audit_note(pay_store_t *store)

@@ -4,8 +4,8 @@
 
 /*
  * The audit: a handle of pay_store_audited appends its entry in the transaction of the first change
- * that is made through it, as the hook of that handle. Works and the commit know nothing of it, but
- * for works that can tell more.
+ * that is made through it, as the hook of that handle. Works and the commit do not know about it,
+ * except for works that add details.
  */
 
 #include "store/keys.h"
@@ -14,8 +14,8 @@
 #define PAY_STORE_AUDIT_KEY_LEN (4 + 8)
 
 /*
- * What a work adds to the entry of its handle, if there is one: account 0, NULL: what the caller
- * said stands. The texts live until the work has ended.
+ * Sets what a work adds to the entry of its handle, if there is one. An account of 0 and NULL texts
+ * keep the caller's values. The texts live until the work has ended.
  */
 void pay_store_audit_tell(pay_store_t *db, apr_uint32_t account, const char *subject,
                           const char *detail);

@@ -8,8 +8,8 @@
 #include <apr_strings.h>
 #include <string.h>
 
-/* A sequence has the number in its first 20 bits, so that 4,096 events of a transaction have room
- * in each epoch. More go on into the room of the next. */
+/* The upper 20 bits of a sequence hold the epoch's number, so that 4,096 events of a transaction
+ * have room in each epoch. Further ones use the room of the next epoch. */
 #define SEQUENCE_BITS 12
 #define NUMBER_MAX ((1u << (32 - SEQUENCE_BITS)) - 1)
 
@@ -85,8 +85,8 @@ int pay_store_epoch_store(pay_rows_txn_t *txn, const pay_epoch_t *epoch)
 
 int pay_store_epoch_is_of_file(const pay_epoch_t *epoch, const pay_lmdb_file_id_t *file)
 {
-    /* Numbers of files are given anew, so that a copy may get that of a file which was deleted. The
-     * device says nothing: its number may change whenever the machine starts. */
+    /* Inode numbers are reused, so a copy may get that of a deleted file. The device number is not
+     * compared: it may change at every boot. */
     return epoch->inode == file->inode
            && (!epoch->born_us || !file->born_us || epoch->born_us == file->born_us);
 }
@@ -124,7 +124,7 @@ int pay_store_epoch_sequence(apr_uint32_t *out, pay_rows_txn_t *txn, apr_uint32_
     rc = pay_store_epoch_load(&epoch, txn);
     before = epoch.number << SEQUENCE_BITS;
     *out = (last > before ? last : before) + 1;
-    /* As of endpoints: what is damaged there does not stand in the way of money. */
+    /* As for endpoints: a damaged row must not block payments. */
     return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
 }
 

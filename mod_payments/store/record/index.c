@@ -56,7 +56,7 @@ static int same_value(const pay_store_entry_t *a, const pay_store_entry_t *b)
     return a->value_len == b->value_len && !memcmp(a->value, b->value, a->value_len);
 }
 
-/* MDB_NOTFOUND without a record, and of one that was stored with what can have no entry now. */
+/* MDB_NOTFOUND if there is no record, or if its stored values can no longer have an entry. */
 static int entry_before(pay_store_entry_t *entry, const pay_store_index_t *index,
                         const pay_store_key_t *key, const void *before)
 {
@@ -70,7 +70,7 @@ static int entry_after(pay_store_entry_t *entry, const pay_store_index_t *index,
     return after ? index->entry_of(entry, key, after) : MDB_NOTFOUND;
 }
 
-/* An entry of another row stays. MDB_NOTFOUND when there is none. */
+/* Leaves an entry of another row alone. MDB_NOTFOUND if there is no entry. */
 static int take_out(pay_rows_txn_t *txn, const pay_store_index_t *index,
                     const pay_store_entry_t *entry)
 {
@@ -106,7 +106,7 @@ static int put(pay_rows_txn_t *txn, const pay_store_index_t *index, pay_store_en
     return MDB_SUCCESS;
 }
 
-/* *taken 1: there was one, so that the row may have no other. */
+/* Sets *taken to 1 if there was one, so that the row may have no other. */
 static int take_out_former(int *taken, pay_rows_txn_t *txn, const pay_store_index_t *index,
                            const pay_store_key_t *key, const void *record)
 {
@@ -120,7 +120,7 @@ static int take_out_former(int *taken, pay_rows_txn_t *txn, const pay_store_inde
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-/* `anew`: the entry is put even if it should be there. */
+/* With the flag set, puts the entry even if it should exist already. */
 static int move_entry(pay_rows_txn_t *txn, const pay_store_index_t *index,
                       const pay_store_key_t *key, const void *before, const void *after, int anew)
 {
@@ -188,7 +188,7 @@ int pay_store_index_put(pay_rows_txn_t *txn, const pay_store_record_t *record,
     return rc;
 }
 
-/* ---- entries that are worked on by themselves */
+/* ---- operations on single entries */
 
 int pay_store_entry_del(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key)
 {
@@ -199,7 +199,7 @@ int pay_store_entry_del(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *k
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-/* 1 when the key is greater than any that begins with `last`. */
+/* Returns 1 if the key is greater than any that begins with `last`. */
 static int is_behind(const MDB_val *key, const pay_store_key_t *last)
 {
     const size_t len = key->mv_size < last->len ? key->mv_size : last->len;

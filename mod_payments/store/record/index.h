@@ -3,12 +3,12 @@
 #define PAY_STORE_RECORD_INDEX_H
 
 /*
- * Records and their indexes. A record declares each index once: which entry a row has in it.
- * Whoever writes a row moves its entries through pay_store_index_move, which compares the row
- * before with the row after; no unit of work names an index. `store check` reads the same
- * declarations in both directions (store/check/check.c).
+ * Records and their indexes. A record declares each index once: which entry a row has in it. Every
+ * writer of a row moves its entries by pay_store_index_move, which compares the rows before and
+ * after; no unit of work names an index. `store check` reads the same declarations in both
+ * directions (store/check/check.c).
  *
- * A missing entry never keeps a row from being written or taken out: store check reports it.
+ * A missing entry never prevents a row from being written or deleted: store check reports it.
  *
  * Functions run inside the caller's transaction and return LMDB's codes or PAY_ROWS_BAD.
  */
@@ -18,7 +18,7 @@
 
 #define PAY_STORE_ENTRY_VALUE_MAX (1 + PAY_STORE_KEY_MAX) /* bytes: a kind and a row's key */
 
-/* One entry of an index: the key, and a value that leads to the row or tells of it. */
+/* One entry of an index: the key, and a value that leads to the row or describes it. */
 typedef struct pay_store_entry_t {
     pay_table_t table;
     pay_store_key_t key;
@@ -27,41 +27,48 @@ typedef struct pay_store_entry_t {
 } pay_store_entry_t;
 
 typedef enum pay_index_rule_t {
-    /* The key holds the row's own number, so that no other row can have the entry. */
+    /* The key contains the row's own number, so no other row can have the entry. */
     PAY_INDEX_OWN,
-    /* Writing the row fails with MDB_KEYEXIST while another one has the entry. */
+    /* Writing the row fails with MDB_KEYEXIST while another row has the entry. */
     PAY_INDEX_UNIQUE,
-    /* The row that had the entry first keeps it; the other row has no entry, and `taken` is called.
+    /* The first row to have the entry keeps it; the other row has no entry, and `taken` is called.
      */
     PAY_INDEX_FIRST,
-    /* A second place where earlier versions, or an earlier state, may have left the entry: it is
-     * taken out whenever the row is written, and never put. Stands before the index it belongs to,
-     * in whose place it counts for store check. */
+    /*
+     * A second place where earlier versions, or an earlier state, may have left the entry: it is
+     * deleted whenever the row is written, and never put. Precedes the index it belongs to; store
+     * check counts it as that index.
+     */
     PAY_INDEX_FORMER
 } pay_index_rule_t;
 
 #define PAY_STORE_INDEX_TABLES_MAX 2
 
 typedef struct pay_store_index_t {
-    /* Where its entries stand; 0 (no index is in table meta): no more. */
+    /* The tables of its entries, ended by 0 (table meta holds no index). */
     pay_table_t tables[PAY_STORE_INDEX_TABLES_MAX];
-    /* MDB_SUCCESS and the entry that the record, whose row has the key `at`, has; MDB_NOTFOUND: it
-     * has none; else a failure. */
+    /* MDB_SUCCESS and the entry of the record, whose row has the key `at`; MDB_NOTFOUND if it has
+     * no entry; else a failure. */
     int (*entry_of)(pay_store_entry_t *entry, const pay_store_key_t *at, const void *record);
-    /* Returns 1 if both have the same entry, which saves making it twice. NULL: always compare. */
+    /*
+     * Returns 1 if both have the same entry, which avoids building it twice. NULL: always compare.
+     */
     int (*is_same)(const void *before, const void *after);
-    /* How long its keys are, or at least are, in bytes; 0: of any length. What has another length
-     * is a fault; row_of does not see it. */
+    /* The length of its keys, or their minimum length, in bytes; 0: any length. A key of another
+     * length is a fault, which row_of never sees. */
     size_t key_len, key_min;
-    /* Sets the key of the row that an entry leads to. Returns 0 if it is no entry of this index. */
+    /*
+     * Sets the key of the row that an entry leads to. Returns 0 if it is not an entry of this
+     * index.
+     */
     int (*row_of)(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value);
     /* PAY_INDEX_FIRST: logs that the record has no entry because another row has it. */
     void (*taken)(const void *record);
     pay_index_rule_t rule;
-    const char *missing; /* what store check says of a row without its entry */
-    const char *astray;  /* and of an entry that leads to no row which has it */
-    /* What it says of an entry that leads to the record, which has another one; NULL: nothing, it
-     * may stand there. Without this function it is `astray`. */
+    const char *missing; /* what store check reports for a row without its entry */
+    const char *astray;  /* and for an entry that leads to no row with that entry */
+    /* What it reports for an entry that leads to the record, which has another one; NULL: nothing,
+     * the entry is allowed there. Without this function it reports `astray`. */
     const char *(*wrong)(pay_table_t table, const MDB_val *key, const void *record);
 } pay_store_index_t;
 
@@ -69,56 +76,57 @@ typedef struct pay_store_record_t {
     pay_table_t table;
     const pay_store_index_t *indexes;
     size_t index_count;
-    /* The record of a row, in `p`; MDB_NOTFOUND, or PAY_ROWS_BAD, which is logged. */
+    /* Loads the record of a row into `p`; MDB_NOTFOUND, or PAY_ROWS_BAD, which is logged. */
     int (*load)(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p);
-    /* What store check calls it, before a fault; NULL: nothing. */
+    /* The name that store check puts before a fault; NULL: no name. */
     const char *(*label)(const void *record, apr_pool_t *p);
 } pay_store_record_t;
 
-/* Entries by their parts. */
+/* Build entries from their parts. */
 void pay_store_entry_value(pay_store_entry_t *entry, const void *value, size_t len);
 void pay_store_entry_number(pay_store_entry_t *entry,
                             apr_uint64_t number); /* 8 bytes, big-endian */
 
 /*
- * Moves the entries of the row at the key `at`: from those of `before` (NULL: it is new) to those
- * of `after` (NULL: it is taken out). The row itself is the caller's.
+ * Moves the entries of the row at the key `at`: from those of `before` (NULL: the row is new) to
+ * those of `after` (NULL: the row is deleted). The caller writes the row itself.
  */
 int pay_store_index_move(pay_rows_txn_t *txn, const pay_store_record_t *record,
                          const pay_store_key_t *at, const void *before, const void *after);
 
-/* Puts those entries of a stored row that no other row can have, in case some are missing. */
+/* Puts the entries of a stored row that no other row can have, in case some are missing. */
 int pay_store_index_put(pay_rows_txn_t *txn, const pay_store_record_t *record,
                         const pay_store_key_t *at, const void *row);
 
-/* Takes out an entry that leads nowhere; one that is gone already is no error. */
+/* Deletes an entry that leads nowhere; not an error if it no longer exists. */
 int pay_store_entry_del(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key);
 
-/* An index whose entries stand by when they are due: a key is `prefix` and that time, and more. */
+/* An index whose entries are ordered by due time: a key is `prefix`, that time, and more. */
 typedef struct pay_store_timed_t {
     pay_table_t table;
-    size_t key_len; /* entries of another length are passed by; 0: none are */
+    size_t key_len; /* entries of another length are skipped; 0: none are */
     pay_store_key_t prefix;
 } pay_store_timed_t;
 
 /*
- * Appends the keys (MDB_val) of those entries to `out` that are due from `from` to `until`, by
- * time, until it has `limit`. They are copies in its pool: an index changes while it is worked on.
+ * Appends to `out` the keys (MDB_val) of entries that are due from `from` to `until`, by time,
+ * until it has `limit`. They are copies in its pool, because an index changes while it is
+ * processed.
  */
 int pay_store_entries_between(apr_array_header_t *out, pay_rows_txn_t *txn,
                               const pay_store_timed_t *index, apr_time_t from, apr_time_t until,
                               int limit);
-/* Sets *due_at to the time of the first entry that is due at `from` or later, 0 if there is none.
- * The index has a key_len. */
+/* Sets *due_at to the time of the first entry that is due at `from` or later, 0 if there is no
+ * such entry. The index has a key_len. */
 int pay_store_entries_next(apr_time_t *due_at, pay_rows_txn_t *txn, const pay_store_timed_t *index,
                            apr_time_t from, apr_pool_t *p);
-/* The first `limit` that are due: by `until`, then from `beyond` on, as none is put off for so
- * long: the clock was ahead. */
+/* The first `limit` entries that are due: by `until`, then from `beyond` on, because no entry is
+ * postponed that far: the clock was ahead. */
 int pay_store_entries_due(apr_array_header_t **out, pay_rows_txn_t *txn,
                           const pay_store_timed_t *index, apr_time_t until, apr_time_t beyond,
                           int limit, apr_pool_t *p);
 
-/* 1 when the entry stands in the table under that key, with that value. */
+/* Returns 1 if the table contains the entry with that key and that value. */
 int pay_store_entry_is(const pay_store_entry_t *entry, pay_table_t table, const MDB_val *key,
                        const MDB_val *value);
 
@@ -128,22 +136,22 @@ int pay_store_entry_is(const pay_store_entry_t *entry, pay_table_t table, const 
  */
 
 /*
- * Writes the row of `after` at the key `at`, and moves its entries from those of `before`, which is
- * the stored row. `before` NULL: it is a new one; MDB_KEYEXIST when its key, or a unique entry, is
- * taken. Where nothing that an index looks at has changed, `before` may be `after` itself. Counts
- * the rows of tables that are counted (store/record/rows.h).
+ * Writes the row of `after` at the key `at`, and moves its entries from those of `before`, the
+ * stored row. `before` NULL: the row is new; MDB_KEYEXIST if its key or a unique entry is taken. If
+ * nothing that an index uses has changed, `before` may be `after` itself. Counts the rows of
+ * counted tables (store/record/rows.h).
  */
 int pay_store_record_put(pay_rows_txn_t *txn, const pay_store_record_t *record,
                          const pay_store_key_t *at, MDB_val *row, const void *before,
                          const void *after);
 
-/* Writes it likewise, whatever is stored there. */
+/* Does the same, whatever is stored there. */
 int pay_store_record_store(pay_rows_txn_t *txn, const pay_store_record_t *record,
                            const pay_store_key_t *at, MDB_val *row, const void *after,
                            apr_pool_t *p);
 
-/* Takes out the row at `at` with its entries; `stored` is the row as it was read. A
- * row that is already gone is not an error. */
+/* Deletes the row at `at` with its entries; `stored` is the row as it was read. Not an error if
+ * the row no longer exists. */
 int pay_store_record_del(pay_rows_txn_t *txn, const pay_store_record_t *record,
                          const pay_store_key_t *at, const void *stored);
 

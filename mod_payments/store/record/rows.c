@@ -14,13 +14,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- counting a scope anew */
+/* ---- recounting a scope */
 
 static const pay_table_t counted[] = {PAY_TABLE_KEPT, PAY_TABLE_EVENT, PAY_TABLE_TOKEN,
                                       PAY_TABLE_LINK, PAY_TABLE_CHECKOUT};
 #define COUNTED (sizeof(counted) / sizeof(counted[0]))
 
-/* Returns 1 if rows of that table are counted. */
+/* Returns 1 if the table's rows are counted. */
 static int rows_is_counted(pay_table_t table)
 {
     size_t i;
@@ -99,7 +99,7 @@ static int put_work(pay_rows_txn_t *txn, void *baton)
     return pay_rows_put(txn, PAY_TABLE_META, &key, &row, 0);
 }
 
-/* A row that does not decode is written anew. */
+/* A row that does not decode is written again. */
 static int limits_are(pay_store_t *db, const pay_store_limits_t *limits)
 {
     pay_store_limits_t stored;
@@ -126,7 +126,7 @@ apr_status_t pay_store_limits_put(pay_store_t *db, const pay_store_options_t *op
     MDB_val row;
     int rc;
 
-    if (limits_are(db, &limits)) { /* each start of a server says them again */
+    if (limits_are(db, &limits)) { /* each start of a server sets them again */
         return APR_SUCCESS;
     }
     rc = pay_row_encode(&row, limits_fields, LIMITS_FIELDS, &limits, p);
@@ -145,7 +145,7 @@ int pay_lmdb_env_limits(pay_rows_txn_t *txn, void *options)
 
     rc = limits_get(&limits, txn);
     if (rc == PAY_ROWS_BAD) {
-        return MDB_SUCCESS; /* told by the check; a person must be able to mend the store */
+        return MDB_SUCCESS; /* the check reports it; a person must be able to repair the store */
     }
     if (!rc && limits.map_bytes >= sysconf(_SC_PAGESIZE)) { /* else no server has prepared it */
         own->map_bytes = limits.map_bytes;
@@ -155,13 +155,12 @@ int pay_lmdb_env_limits(pay_rows_txn_t *txn, void *options)
 }
 
 #define MODES 2           /* of pay_mode_t */
-#define STRANGERS_SHARE 8 /* the part of the quota that strangers may fill */
-#define STRANGER_ROWS 2   /* of a checkout: the charge and what it has beside it */
+#define STRANGERS_SHARE 8 /* the share of the quota for anonymous clients */
+#define STRANGER_ROWS 2   /* of a checkout: the charge and its checkout row */
 
-/* ---- rows that are counted */
+/* ---- counted rows */
 
-/* Writes the scope's row anew. The callers have no pool: what they change is no row of their own.
- */
+/* Writes the scope's row again. The callers have no pool: the row they change is another one. */
 static int write_row(pay_rows_txn_t *txn, const pay_scope_t *scope, const pay_store_scope_t *row)
 {
     apr_pool_t *pool;
@@ -178,8 +177,8 @@ static int write_row(pay_rows_txn_t *txn, const pay_scope_t *scope, const pay_st
 }
 
 /*
- * After a row was added or removed. A count that does not hold what is taken from it stays, and
- * `store check` reports it: what is decided about money never waits for statistics.
+ * Called after a row was added or removed. A count that is too small for what is subtracted stays,
+ * and `store check` reports it: decisions about money never wait for statistics.
  */
 static int change(pay_rows_txn_t *txn, const pay_scope_t *scope, int by)
 {
@@ -191,7 +190,7 @@ static int change(pay_rows_txn_t *txn, const pay_scope_t *scope, int by)
     if (rc) {
         return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
     }
-    if (!found) { /* a new scope, or one of an earlier version with tokens or links only */
+    if (!found) { /* a new scope, or one of an earlier version with only tokens or links */
         rc = pay_store_rows_count(&row.rows_told, txn, scope);
         row.rows_told++;
         return rc ? rc : write_row(txn, scope, &row);
@@ -206,7 +205,7 @@ static int change(pay_rows_txn_t *txn, const pay_scope_t *scope, int by)
 int pay_store_rows_put(pay_rows_txn_t *txn, pay_table_t table, MDB_val *key, MDB_val *row,
                        unsigned int flags)
 {
-    MDB_val val = *row; /* LMDB points it at what was there */
+    MDB_val val = *row; /* LMDB makes it point at the existing row */
     pay_scope_t scope;
     int rc;
 
@@ -230,7 +229,7 @@ int pay_store_rows_del(pay_rows_txn_t *txn, pay_table_t table, MDB_val *key)
     if (key->mv_size < PAY_STORE_SCOPE_LEN || !rows_is_counted(table)) {
         return pay_rows_del(txn, table, key);
     }
-    pay_store_read_scope(&scope, key->mv_data); /* before the row goes: it may hold the key */
+    pay_store_read_scope(&scope, key->mv_data); /* before the row is deleted: it may hold the key */
     rc = pay_rows_del(txn, table, key);
     return rc ? rc : change(txn, &scope, -1);
 }
@@ -251,9 +250,11 @@ int pay_store_rows_strangers(pay_rows_txn_t *txn, const pay_scope_t *scope, int 
 
 /* ---- the quota */
 
-/* All that counts for the quota of the scope whose row this is: the rows above, charges, refunds.
- * Audit entries do not: strangers and viewers cause them, and never lock the shop's payments out
- * (store/record/audit.c). */
+/*
+ * Everything that counts for the quota of this row's scope: the rows above, charges, refunds. Audit
+ * entries do not: anonymous clients and viewers cause them, and must never block the shop's
+ * payments (store/record/audit.c).
+ */
 static apr_uint64_t rows_total(const pay_store_scope_t *row)
 {
     return pay_store_scope_count(row) + (row->rows_told ? row->rows_told - 1 : 0);
@@ -261,7 +262,7 @@ static apr_uint64_t rows_total(const pay_store_scope_t *row)
 
 static void log_quota(pay_rows_txn_t *txn, const pay_scope_t *scope, apr_uint64_t rows)
 {
-    /* Not txn->store->env: the handle may be closed already while its work is still being done. */
+    /* Not txn->store->env: the handle may be closed while its work is still running. */
     pay_lmdb_env_t *env = pay_lmdb_env_of(txn);
 
     if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_QUOTA)) {
@@ -355,7 +356,8 @@ apr_status_t pay_store_account_rows(pay_account_rows_t *out, pay_store_t *store,
             out->strangers[i] = row.strangers;
         }
     }
-    rc = rc ? rc : pay_store_audit_last(&out->entries, &txn, account); /* none is ever removed */
+    rc = rc ? rc
+            : pay_store_audit_last(&out->entries, &txn, account); /* entries are never removed */
     pay_rows_end(&txn);
     return pay_rows_status(rc);
 }
@@ -364,7 +366,7 @@ apr_status_t pay_store_account_rows(pay_account_rows_t *out, pay_store_t *store,
 
 typedef struct uncounted_t {
     apr_array_header_t *scopes; /* of pay_scope_t */
-    pay_scope_t scope;          /* the one that is counted now */
+    pay_scope_t scope;          /* the one being counted */
 } uncounted_t;
 
 static int find_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
@@ -376,7 +378,7 @@ static int find_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, cons
 
     (void)val;
     if (key->mv_size != PAY_STORE_SCOPE_LEN) {
-        return MDB_SUCCESS; /* told by the check */
+        return MDB_SUCCESS; /* the check reports it */
     }
     pay_store_read_scope(&scope, key->mv_data);
     rc = pay_store_scope_get(&row, txn, &scope);

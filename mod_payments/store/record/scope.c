@@ -49,7 +49,7 @@ int pay_store_scope_find(int *found, pay_store_scope_t *out, pay_rows_txn_t *txn
         return rc;
     }
     *found = 1;
-    /* No strings, so no pool is needed. */
+    /* It has no strings, so no pool is needed. */
     rc = pay_row_decode(out, scope_fields, SCOPE_FIELDS, &row, NULL, NULL);
     return rc ? pay_rows_bad(PAY_TABLE_SCOPE, &at) : MDB_SUCCESS;
 }
@@ -84,7 +84,7 @@ int pay_store_scope_put(pay_rows_txn_t *txn, const pay_scope_t *scope, const pay
     int rc, found;
 
     rc = pay_store_scope_find(&found, &stored, txn, scope);
-    if (!rc && !found) { /* a new scope, or one of an earlier version with tokens or links only */
+    if (!rc && !found) { /* a new scope, or one of an earlier version with only tokens or links */
         rc = pay_store_rows_count(&stored.rows_told, txn, scope);
         stored.rows_told++;
     }
@@ -128,7 +128,7 @@ int pay_store_scope_is_held(const pay_store_scope_t *row)
     if ((row->import_open == 0 && row->import_left == 0) || pay_store_scope_is_worker(row)) {
         return 0;
     }
-    /* On this boot it does so as long as it lives, and has no deadline. */
+    /* In this boot it holds the scope as long as it lives, without a deadline. */
     return pay_worker_left(&row->import_worker, APR_INT64_MAX, row->import_until_at,
                            pay_store_time_now())
            > 0;

@@ -2,7 +2,7 @@
 #ifndef PAY_STORE_RECORD_TIME_H
 #define PAY_STORE_RECORD_TIME_H
 
-/* The wall clock in whole milliseconds, as all records carry it. */
+/* The wall clock in whole milliseconds, as in all records. */
 
 #include <apr_time.h>
 

@@ -12,7 +12,7 @@ typedef struct walk_t {
     void *baton;
 } walk_t;
 
-/* One transaction's share; MDB_NOTFOUND: that was the last one. */
+/* Visits the rows of one transaction; MDB_NOTFOUND after the last row. */
 static int walk_chunk(walk_t *walk, pay_rows_txn_t *txn, int limit)
 {
     const pay_store_key_t after = walk->last;
@@ -26,7 +26,7 @@ static int walk_chunk(walk_t *walk, pay_rows_txn_t *txn, int limit)
         (void)pay_store_key_of(&walk->last, key.mv_data, key.mv_size);
         rc = walk->visit(walk->baton, txn, &key, &val);
         if (rc == MDB_NOTFOUND) {
-            rc = MDB_CORRUPTED; /* what a row points at is missing: not the end of the walk */
+            rc = MDB_CORRUPTED; /* a row's target is missing: not the end of the walk */
         }
         if (!rc) {
             rc = pay_rows_next(&key, &val, &scan);
@@ -57,7 +57,7 @@ apr_status_t pay_store_walk(pay_store_t *db, pay_table_t table, const pay_store_
     int rc = 0;
 
     walk_start(&walk, prefix, NULL);
-    while (!rc) { /* ends with the table: each round moves `last` on */
+    while (!rc) { /* ends with the table: each round advances `last` */
         rv = pay_rows_begin(&txn, db);
         if (rv != APR_SUCCESS) {
             return rv;
