@@ -10,20 +10,21 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#define SMOOTHING 8    /* a new commit's part in the smoothed time */
-#define SYNC_US_MIN 50 /* what is faster wrote nothing: it says nothing of the disk */
+#define SMOOTHING 8    /* weight of a new commit in the smoothed time */
+#define SYNC_US_MIN 50 /* a faster commit wrote nothing and does not measure the disk */
 
 /*
- * Group commit: the thread that leads begins the transaction, and only then, for it may have waited
- * there for other processes, takes the line, runs what it holds and commits once for all.
+ * Group commit: the leading thread begins the transaction. Only then, because it may have waited
+ * there for other processes, it takes the commit queue, runs the works in it and commits once for
+ * all.
  */
 typedef struct batch_t {
     pay_lmdb_env_t *env;
     MDB_txn *txn;
     pay_lmdb_waiter_t *waiter[PAY_STORE_COMMIT_BATCH_MAX]; /* the first is the leader's own */
     int count, count_max;
-    int applied; /* those before it were run, or refused */
-    int used;    /* 0: the use of `env` is gone, and with it the right to touch env->mdb */
+    int applied; /* those before it were run or refused */
+    int used;    /* 0: the use of `env` is lost, and with it the right to touch env->mdb */
 } batch_t;
 
 static void begin_mark(pay_lmdb_env_t *env, apr_int64_t since_ms)
@@ -45,8 +46,8 @@ static void log_busy(pay_lmdb_env_t *env, const pay_store_t *db)
 }
 
 /*
- * A write transaction; waits for other processes as long as it takes, for LMDB's lock knows no
- * time limit. *used 0: the use of `env` is gone.
+ * Begins a write transaction; waits for other processes without a limit, because LMDB's lock has no
+ * time limit. Sets *used to 0 if the use of `env` is lost.
  */
 static int write_begin(MDB_txn **txn, int *used, pay_lmdb_env_t *env, apr_int64_t now_ms)
 {
@@ -70,7 +71,7 @@ static int write_begin(MDB_txn **txn, int *used, pay_lmdb_env_t *env, apr_int64_
     return rc;
 }
 
-/* What the work ended with, when it says more than that the work was refused. */
+/* Logs the code that the work ended with, unless it only means that the work was refused. */
 static void log_failure(pay_lmdb_env_t *env, int rc)
 {
     if (rc == MDB_MAP_FULL || rc == ENOSPC || rc == EDQUOT) {
@@ -85,14 +86,14 @@ static void log_failure(pay_lmdb_env_t *env, int rc)
     }
 }
 
-/* What every transaction looks at before anything is run in it. */
+/* Checks made in every transaction before any work runs in it. */
 static apr_status_t transaction_check(pay_lmdb_env_t *env, MDB_txn *txn)
 {
     return pay_lmdb_env_in_place(env) ? pay_lmdb_schema_check(env, txn) : PAY_STORE_EDOWN;
 }
 
 /*
- * Runs the work by way of its handle's hook, if there is one; PAY_ROWS_SILENT becomes 0. Sets
+ * Runs the work through its handle's hook, if there is one; PAY_ROWS_SILENT becomes 0. Sets
  * *refused to 1 if the hook refused it.
  */
 static int run(int *refused, const pay_lmdb_waiter_t *waiter, MDB_txn *txn)
@@ -107,7 +108,7 @@ static int run(int *refused, const pay_lmdb_waiter_t *waiter, MDB_txn *txn)
     return rc == PAY_ROWS_SILENT ? MDB_SUCCESS : rc;
 }
 
-/* Runs one piece of work; another code than 0 means that the transaction must not be committed. */
+/* Runs one work; a code other than 0 means that the transaction must not be committed. */
 static int apply_one(pay_lmdb_waiter_t *waiter, pay_lmdb_env_t *env, MDB_txn *txn)
 {
     int rc, refused;
@@ -118,7 +119,7 @@ static int apply_one(pay_lmdb_waiter_t *waiter, pay_lmdb_env_t *env, MDB_txn *tx
                                   waiter->grows == PAY_ROWS_GROWS_MUCH);
         if (rc) {
             waiter->rv = pay_rows_status(rc);
-            return 0; /* it is refused, the others go on */
+            return 0; /* it is refused, the others continue */
         }
     }
     rc = run(&refused, waiter, txn);
@@ -157,10 +158,13 @@ static apr_status_t commit(pay_lmdb_env_t *env, MDB_txn *txn)
         env->commit_us += (took_us - env->commit_us) / SMOOTHING;
     }
     if (rc) {
-        /* Pages or the header may have reached the disk, nobody can tell: it never runs again. */
+        /* Pages or the header may have reached the disk, nobody knows: it never runs again. */
         log_commit(env, rc);
-        /* A header that failed spoils what is open here, and LMDB says so when one begins next:
-         * now, for later may be in hours, and who came then would be refused for nothing. */
+        /*
+         * A failed header spoils the environment open here, which LMDB reports when the next
+         * transaction begins. Begin one now: the next may come hours later and would be refused for
+         * nothing.
+         */
         rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn);
         if (!rc) {
             mdb_txn_abort(txn);
@@ -172,7 +176,7 @@ static apr_status_t commit(pay_lmdb_env_t *env, MDB_txn *txn)
     return APR_SUCCESS;
 }
 
-/* Runs what was not applied yet; a code other than 0 spoils the batch. */
+/* Runs the works that have not been applied; a code other than 0 spoils the batch. */
 static int batch_apply(batch_t *batch)
 {
     int rc = 0;
@@ -187,7 +191,7 @@ static int batch_apply(batch_t *batch)
     return rc;
 }
 
-/* More work may be on its way: the slower the disk, the more it is worth waiting for. */
+/* More works may arrive: the slower the disk, the longer it pays to wait. */
 static void batch_pause(const pay_lmdb_env_t *env)
 {
     int pause_us = pay_lmdb_batch_pause_us(env->batch_count, env->commit_us);
@@ -197,7 +201,7 @@ static void batch_pause(const pay_lmdb_env_t *env)
     }
 }
 
-/* The result of the commit is the result of all that ran in it. */
+/* The result of the commit is the result of all works that ran in it. */
 static void batch_commit(batch_t *batch)
 {
     apr_status_t rv;
@@ -212,8 +216,8 @@ static void batch_commit(batch_t *batch)
 }
 
 /*
- * In a transaction of its own, after a batch that it was part of was aborted: nothing of it was
- * done, so its time may still be over.
+ * Runs a work in a transaction of its own after its batch was aborted: nothing of it was done, so
+ * it may still time out.
  */
 static void run_alone(pay_lmdb_waiter_t *waiter, batch_t *batch)
 {
@@ -251,8 +255,9 @@ static void run_alone(pay_lmdb_waiter_t *waiter, batch_t *batch)
 }
 
 /*
- * Runs all that the line holds, and what joins it meanwhile, and commits. Whatever fails before the
- * commit was not done: then each runs by itself, so that only the one at fault fails.
+ * Runs all works in the commit queue, and those that join it meanwhile, and commits. Anything that
+ * fails before the commit was not done: then each work runs by itself, so that only the faulty one
+ * fails.
  */
 static void batch_run(batch_t *batch)
 {
@@ -276,7 +281,7 @@ static void batch_run(batch_t *batch)
     }
 }
 
-/* The leader's part, in its process's turn. */
+/* The leader's part, while its process has the writer lock. */
 static void batch_lead(batch_t *batch, pay_lmdb_waiter_t *own)
 {
     pay_lmdb_env_t *env = batch->env;
@@ -292,7 +297,7 @@ static void batch_lead(batch_t *batch, pay_lmdb_waiter_t *own)
     }
     own->rv = transaction_check(env, batch->txn);
     if (own->rv == APR_SUCCESS && pay_clock_ms() >= own->until_ms) {
-        own->rv = PAY_STORE_EBUSY; /* too late: who asked for it was told, or has given up */
+        own->rv = PAY_STORE_EBUSY; /* too late: the requester was refused or has given up */
     }
     if (own->rv != APR_SUCCESS) {
         mdb_txn_abort(batch->txn);
@@ -365,8 +370,8 @@ void pay_rows_hint(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key)
     (void)txn, (void)table, (void)key;
 }
 
-/* A writer of this process has waited for its turn for as long as the commit wait, or one turn of
- * another process has lasted that long. */
+/* Returns 1 if a writer of this process has waited for the writer lock for the commit wait, or if
+ * another process has held it for that long. */
 static int is_stalled(pay_lmdb_env_t *env, const pay_store_t *db)
 {
     const apr_int64_t wait_ms = apr_time_as_msec(db->options.commit_wait);

@@ -11,7 +11,7 @@
 
 #define DIRECTORY_MODE 0700
 #define FILE_MODE 0600
-#define MARK_ROOM (1 << 20) /* bytes of map for the few pages that a mark takes */
+#define MARK_ROOM (1 << 20) /* bytes of map for the few pages of a mark */
 
 static int sync_path(const char *path, int flags)
 {
@@ -45,7 +45,7 @@ static int copy_open(MDB_env **mdb, const char *path, apr_off_t size)
         rc = mdb_env_set_maxdbs(*mdb, 1);
     }
     if (!rc) {
-        rc = mdb_env_open(*mdb, path, MDB_NOLOCK | MDB_NOTLS, FILE_MODE); /* makes no lock.mdb */
+        rc = mdb_env_open(*mdb, path, MDB_NOLOCK | MDB_NOTLS, FILE_MODE); /* creates no lock.mdb */
     }
     return rc;
 }
@@ -107,7 +107,7 @@ apr_status_t pay_lmdb_copy(pay_store_t *store, const char *path, pay_rows_work_t
         return rv;
     }
     if (mkdir(path, DIRECTORY_MODE) != 0) {
-        rv = errno; /* also EEXIST: nothing is ever written over */
+        rv = errno; /* also EEXIST: nothing is ever overwritten */
         pay_lmdb_leave(env);
         return rv;
     }
@@ -135,10 +135,10 @@ apr_status_t pay_lmdb_copy(pay_store_t *store, const char *path, pay_rows_work_t
 /* ---- touching every page */
 
 #define STRIDE 4096       /* no page is smaller */
-#define AGREE_TRIES_MAX 5 /* another process may commit between the two looks */
+#define AGREE_TRIES_MAX 5 /* another process may commit between the two reads */
 #define AGREE_PAUSE apr_time_from_msec(20)
 
-/* Reads a byte of each page that the value lies in. */
+/* Reads a byte of each page that the value occupies. */
 static void value_touch(const MDB_val *val)
 {
     const volatile unsigned char *at = val->mv_data;
@@ -152,7 +152,7 @@ static void value_touch(const MDB_val *val)
     }
 }
 
-/* Every page of a table: the rows, and what leads to them. */
+/* Reads every page of a table: the rows and the branch pages. */
 static int table_touch(pay_rows_txn_t *txn, MDB_dbi dbi)
 {
     MDB_cursor *cursor;
@@ -173,7 +173,7 @@ static int table_touch(pay_rows_txn_t *txn, MDB_dbi dbi)
     return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
-/* LMDB's own two tables, free pages and names, and ours. */
+/* LMDB's own two tables, free pages and names, and our tables. */
 apr_status_t pay_lmdb_pages_touch(pay_store_t *store)
 {
     apr_status_t rv;
@@ -197,7 +197,7 @@ apr_status_t pay_lmdb_pages_touch(pay_store_t *store)
 
 /*
  * LMDB takes the number of the last transaction from lock.mdb while any process has the store open.
- * Of another data.mdb, put in place meanwhile, it would take the wrong one of the two newest
+ * If another data.mdb was put in its place meanwhile, it would use the wrong one of the two newest
  * states.
  */
 apr_status_t pay_lmdb_pages_agree(int *agree, pay_store_t *store)

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define ENV_OPEN_WAIT_MS 10000 /* for another thread that opens or closes it */
-#define READERS_SHARE 4        /* at most a quarter of the reader table is kept by one process */
+#define READERS_SHARE 4        /* one process keeps at most a quarter of the reader table */
 
 static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pay_lmdb_env_t *registry;
@@ -84,7 +84,7 @@ void pay_lmdb_env_close(pay_lmdb_env_t *env)
     pthread_cond_broadcast(&env->changed);
 }
 
-/* 1 when the process may not map as much, whatever mmap(2) says of it. */
+/* Returns 1 if the process may not map that much, whatever mmap(2) reports. */
 static int is_above_limit(apr_int64_t map_bytes)
 {
     struct rlimit limit;
@@ -93,7 +93,7 @@ static int is_above_limit(apr_int64_t map_bytes)
            && (rlim_t)map_bytes > limit.rlim_cur;
 }
 
-/* Why mmap(2) gave ENOMEM: a limit below the map, or too near to it for what else is mapped. */
+/* Explains ENOMEM of mmap(2): a limit below the map, or too close to it for the other mappings. */
 static void map_explain(pay_lmdb_reason_t *reason, const char *path, apr_int64_t map_bytes)
 {
     struct rlimit limit;
@@ -172,7 +172,7 @@ static int file_look(pay_lmdb_file_id_t *out, MDB_env *mdb)
     return 0;
 }
 
-/* Maps as much as the server that prepared the store does. */
+/* Maps as much as the server that prepared the store. */
 static int limits_take(MDB_env *mdb, pay_store_options_t *options)
 {
     const apr_int64_t page = sysconf(_SC_PAGESIZE), before = options->map_bytes;
@@ -237,7 +237,7 @@ static apr_status_t env_open_files(pay_lmdb_env_t *env, pay_store_t *db, int dir
     return pay_rows_status(rc);
 }
 
-/* The state is OPENING: nobody else touches what it has open. */
+/* The state is OPENING: no other thread touches what it has open. */
 static apr_status_t env_open(pay_lmdb_env_t *env, pay_store_t *db, int dir_fd,
                              pay_lmdb_reason_t *reason)
 {
@@ -266,7 +266,7 @@ static apr_status_t env_open(pay_lmdb_env_t *env, pay_store_t *db, int dir_fd,
     return APR_SUCCESS;
 }
 
-/* env->mutex is held, and let go while it opens. */
+/* The caller holds env->mutex, which is released while the environment opens. */
 static apr_status_t env_make_ready(pay_lmdb_env_t *env, pay_store_t *db, int dir_fd,
                                    pay_lmdb_reason_t *reason)
 {
@@ -323,7 +323,7 @@ apr_status_t pay_lmdb_env_attach(pay_lmdb_env_t **out, pay_store_t *db, pay_lmdb
         return APR_ENOMEM;
     }
     if (db->env && db->env != env) {
-        pay_lmdb_env_detach(db->env); /* another directory has taken the path's place */
+        pay_lmdb_env_detach(db->env); /* the path leads to another directory now */
         db->env = NULL;
     }
     pthread_mutex_lock(&env->mutex);
@@ -345,11 +345,11 @@ void pay_lmdb_env_detach(pay_lmdb_env_t *env)
     pthread_mutex_lock(&env->mutex);
     assert(env->handles > 0);
     env->handles--;
-    /* Between two leaders of the line nobody uses it, but work is still to be done. */
+    /* Between two leaders of the commit queue nobody uses it, but works still wait. */
     while (env->handles == 0
            && (env->uses > 0 || env->turn_taken || env->state == PAY_LMDB_OPENING)) {
         if (!pay_clock_cond_wait(&env->changed, &env->mutex, until)) {
-            break; /* the process ends under a thread's feet: better left open */
+            break; /* the process ends while a thread is running: better left open */
         }
     }
     if (env->handles == 0 && env->uses == 0 && !env->turn_taken

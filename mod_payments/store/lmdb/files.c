@@ -14,15 +14,15 @@
 
 #define FILE_MODE 0600
 #define FD_PATH_LEN 32
-#define HEADER_MAP_BYTES (64 * 1024) /* the first commit writes down what the map really is */
-#define ENTRIES_MAX 16               /* a directory with more is not an empty one */
+#define HEADER_MAP_BYTES (64 * 1024) /* the first commit records the real size of the map */
+#define ENTRIES_MAX 16               /* a directory with more entries is not empty */
 
-/* What stands under `name`: APR_SUCCESS for a plain file, ENOENT, or why it is refused. */
+/* Checks the file `name`: APR_SUCCESS for a regular file, ENOENT, or the reason for a refusal. */
 static apr_status_t file_check(int *fd, struct stat *info, int dir_fd, const char *name,
                                const char *path, pay_lmdb_reason_t *reason)
 {
     memset(info, 0, sizeof(*info));
-    /* O_PATH: closing it does not drop the locks of an environment, as any other close would. */
+    /* O_PATH: unlike any other close, closing it does not drop the locks of an environment. */
     *fd = openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (*fd < 0 || fstat(*fd, info) != 0) {
         apr_status_t rv = errno;
@@ -36,7 +36,7 @@ static apr_status_t file_check(int *fd, struct stat *info, int dir_fd, const cha
         }
         return rv;
     }
-    /* It may have got another name while the directory was another user's. */
+    /* It may have got another name while another user owned the directory. */
     if (!S_ISREG(info->st_mode) || (geteuid() == 0 && info->st_nlink != 1)) {
         pay_lmdb_reason_set(reason, "store %s: %s is not a plain file with one name", path, name);
         close(*fd);
@@ -46,7 +46,7 @@ static apr_status_t file_check(int *fd, struct stat *info, int dir_fd, const cha
     return APR_SUCCESS;
 }
 
-/* LMDB opens the data file without close-on-exec, and nothing else so. */
+/* LMDB opens the data file without close-on-exec, and only that file. */
 int pay_lmdb_files_map(struct MDB_env *mdb, const char *path, unsigned int flags)
 {
     int fd;
@@ -64,7 +64,7 @@ int pay_lmdb_files_map(struct MDB_env *mdb, const char *path, unsigned int flags
     return rc;
 }
 
-/* The header of an empty environment, written by LMDB into the file that `name` leads to. */
+/* Lets LMDB write the header of an empty environment into the file that `name` leads to. */
 static int header_write(const char *name)
 {
     MDB_env *mdb;
@@ -83,9 +83,9 @@ static int header_write(const char *name)
 }
 
 /*
- * LMDB writes a new file's header and does not sync it: a power cut could leave half of it, which
- * is no store and no empty file either. Here the file gets its name once its header is durable.
- * EEXIST: another process was faster. Other codes: it cannot be done on this file system.
+ * LMDB writes a new file's header and does not sync it: a power failure could leave half of it,
+ * which is neither a store nor an empty file. Here the file gets its name only after its header is
+ * durable. EEXIST: another process was faster. Other codes: this file system does not support it.
  */
 static int data_make(int dir_fd)
 {
@@ -108,7 +108,7 @@ static int data_make(int dir_fd)
     return rc;
 }
 
-/* The name must survive a power cut as what is committed does. */
+/* The name must survive a power failure like the committed data. */
 static apr_status_t name_sync(int dir_fd, const char *path, pay_lmdb_reason_t *reason)
 {
     apr_status_t rv;
@@ -159,8 +159,8 @@ static apr_status_t file_make(int dir_fd, const char *name, const char *path,
 }
 
 /*
- * 1 when nothing is in the directory but what a file system or an earlier store may leave there, or
- * what another process that makes the same store has made meanwhile.
+ * Returns 1 if the directory contains only what a file system or an earlier store may leave there,
+ * or what another process that creates the same store has made meanwhile.
  */
 static int directory_is_empty(int dir_fd)
 {
@@ -249,7 +249,7 @@ apr_status_t pay_lmdb_files_open(int *lock_fd, ino_t *data_ino, int dir_fd, cons
                             "store %s: data.mdb is empty, which a store never is: restore a "
                             "backup, or delete the file if nothing was ever stored there",
                             path);
-        return APR_EGENERAL; /* LMDB would make a new store of it */
+        return APR_EGENERAL; /* LMDB would create a new store from it */
     }
     *data_ino = info.st_ino;
 
@@ -272,7 +272,7 @@ apr_status_t pay_lmdb_files_open(int *lock_fd, ino_t *data_ino, int dir_fd, cons
 
 int pay_lmdb_files_is_shared(int lock_fd)
 {
-    /* LMDB keeps a read lock on the first byte as long as an environment is open. */
+    /* LMDB holds a read lock on the first byte while an environment is open. */
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
 
     return fcntl(lock_fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
@@ -280,7 +280,7 @@ int pay_lmdb_files_is_shared(int lock_fd)
 
 int pay_lmdb_files_hold(int lock_fd)
 {
-    /* Of the open file, not of the process; shared, as LMDB's own on this byte is. */
+    /* Belongs to the open file, not to the process; shared, like LMDB's own lock on this byte. */
     struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
 
     return fcntl(lock_fd, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
@@ -288,7 +288,7 @@ int pay_lmdb_files_hold(int lock_fd)
 
 void pay_lmdb_files_claim(int lock_fd)
 {
-    /* LMDB locks the byte whose number is the process's id. */
+    /* LMDB locks the byte at the offset of the process id. */
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = getpid(), .l_len = 1};
 
     (void)fcntl(lock_fd, F_SETLK, &lock);

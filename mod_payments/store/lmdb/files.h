@@ -3,48 +3,53 @@
 #define PAY_STORE_LMDB_FILES_H
 
 /*
- * The two files of a store. Nothing here follows a symbolic link, or opens for more than a look
- * what an environment of this process has open: closing it would drop that environment's locks.
+ * The two files of a store. Nothing here follows a symbolic link, or opens a file that an
+ * environment of this process has open, except with O_PATH: closing it would drop that
+ * environment's locks.
  */
 
 #include "store/lmdb/place.h"
 
-/* What tells a file from its copies, as far as its file system does. */
+/* Distinguishes a file from its copies, as far as its file system does. */
 typedef struct pay_lmdb_file_id_t {
     apr_uint64_t inode;
-    apr_int64_t born_us; /* when the file was made, microseconds; 0: its file system does not say */
+    apr_int64_t
+        born_us; /* creation time of the file, microseconds; 0: unknown to its file system */
 } pay_lmdb_file_id_t;
 
 /*
- * Checks the two files and makes what is missing (0600):
- * data.mdb only when `create` says so and the directory is empty. *lock_fd stays open as long as
- * the environment: it answers whether another process has the store open.
+ * Checks the two files and creates missing ones (0600): data.mdb only if `create` is set and the
+ * directory is empty. *lock_fd stays open as long as the environment: it shows whether another
+ * process has the store open.
  */
 apr_status_t pay_lmdb_files_open(int *lock_fd, ino_t *data_ino, int dir_fd, const char *path,
                                  int create, pay_lmdb_reason_t *reason);
 
 struct MDB_env;
 
-/* mdb_env_open: 0 or its code. No descriptor of it reaches a program that this process starts. */
+/*
+ * mdb_env_open: returns 0 or its code. Programs that this process starts inherit no descriptor of
+ * it.
+ */
 int pay_lmdb_files_map(struct MDB_env *mdb, const char *path, unsigned int flags);
 
-/* 1 while another process has the environment behind `lock_fd` open. Asked before it is held. */
+/* Returns 1 while another process has the environment of `lock_fd` open. Call before holding it. */
 int pay_lmdb_files_is_shared(int lock_fd);
 
 /*
- * Keeps the environment behind `lock_fd`, which is open in this process, from being taken for one
- * that nobody uses. LMDB's own locks end as soon as the process closes any other descriptor of the
- * lock file, as it does for a tenant whose .htaccess names it as AuthUserFile; the next opener
- * would then make its table of readers anew. This one ends with `lock_fd` alone.
+ * Prevents the environment of `lock_fd`, which is open in this process, from being taken for an
+ * unused one. LMDB's own locks end as soon as the process closes any other descriptor of the lock
+ * file, as happens if a tenant's .htaccess names it as AuthUserFile; the next opener would then
+ * initialize its reader table. This lock ends with `lock_fd` only.
  */
 int pay_lmdb_files_hold(int lock_fd);
 
-/* The same for the slots of this process in the table of readers: takes LMDB's lock again, which is
- * the process's and not a descriptor's, in case it has ended. */
+/* The same for this process's slots in the reader table: takes LMDB's lock again, which belongs to
+ * the process and not to a descriptor, in case it has ended. */
 void pay_lmdb_files_claim(int lock_fd);
 
 /*
- * Asked where there is no data.mdb: APR_SUCCESS if nothing else is there either but what a file
+ * Called if there is no data.mdb: returns APR_SUCCESS if the directory contains only what a file
  * system or an earlier store may leave; else APR_ENOTEMPTY and the sentence.
  */
 apr_status_t pay_lmdb_files_none(int dir_fd, const char *path, pay_lmdb_reason_t *reason);

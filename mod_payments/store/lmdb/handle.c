@@ -16,7 +16,7 @@
 
 #define PATH_LEN_MAX (PATH_MAX - 16) /* the names of the files follow */
 
-/* Codes that stand for one status each; the rest of LMDB's and errno's mean "out of service". */
+/* Codes with a status of their own; all others of LMDB and errno mean "out of service". */
 static const struct {
     int rc;
     apr_status_t status;
@@ -31,7 +31,7 @@ static const struct {
     {MDB_CORRUPTED, PAY_STORE_ECORRUPT},
     {MDB_PAGE_NOTFOUND, PAY_STORE_ECORRUPT},
     {PAY_ROWS_BAD, PAY_STORE_ECORRUPT},
-    /* What closures refuse with, under its own name. */
+    /* Closures return it to refuse; it keeps its own name. */
     {EINVAL, APR_EINVAL},
     {EEXIST, APR_EEXIST},
     {EBUSY, APR_EBUSY},
@@ -83,7 +83,10 @@ void pay_lmdb_path_trim(char *path)
     }
 }
 
-/* Opens, or says why not; the back-off starts anew either way. db->mutex is held. */
+/*
+ * Opens the environment or returns the cause; the back-off restarts either way. The caller holds
+ * db->mutex.
+ */
 static apr_status_t open_now(pay_lmdb_env_t **env, pay_store_t *db, pay_lmdb_reason_t *reason)
 {
     apr_status_t rv;
@@ -100,8 +103,7 @@ static apr_status_t open_now(pay_lmdb_env_t **env, pay_store_t *db, pay_lmdb_rea
     return db->down_status;
 }
 
-/* Sets *reader to a free read transaction, if there is one. `reader` NULL: the caller wants none.
- */
+/* Sets *reader to a free read transaction, if there is one. `reader` may be NULL. */
 static int use_open(pay_lmdb_env_t *env, MDB_txn **reader)
 {
     int used;
@@ -117,7 +119,7 @@ static int use_open(pay_lmdb_env_t *env, MDB_txn **reader)
 }
 
 /* A forked process neither writes with its parent's environment nor waits for its parent's locks,
- * which may be held by threads that are not there. */
+ * which may be held by threads that do not exist in it. */
 static int is_forked(pay_lmdb_env_t *env)
 {
     const unsigned int opened_by = env->opened_by;
@@ -125,8 +127,8 @@ static int is_forked(pay_lmdb_env_t *env)
     return opened_by && opened_by != pay_worker_forks() + 1;
 }
 
-/* 1 if a process died in the store and no check has passed since; what was opened before is closed
- * either way. db->mutex is held. */
+/* Returns 1 if a process died in the store and no check has passed since; an environment opened
+ * before is closed in any case. The caller holds db->mutex. */
 static int is_left_alone(pay_store_t *db)
 {
     pay_lmdb_env_t *env = db->env;
@@ -138,7 +140,7 @@ static int is_left_alone(pay_store_t *db)
     return pay_store_mark_is_set(db->options.mark) || (env && pay_store_mark_is_set(env->mark));
 }
 
-/* db->mutex is held; *reason is set when this call tried and failed. */
+/* The caller holds db->mutex; sets *reason if this call tried and failed. */
 static apr_status_t enter_closed(pay_lmdb_env_t **env, pay_store_t *db, int at_once,
                                  pay_lmdb_reason_t *reason)
 {
@@ -231,7 +233,7 @@ apr_status_t pay_lmdb_handle_close(void *data)
     pay_lmdb_env_t *env = db->env;
 
     if (env && is_forked(env)) {
-        return APR_SUCCESS; /* closed here, it would be closed under its owner */
+        return APR_SUCCESS; /* closing it here would close it under its owner */
     }
     pthread_mutex_lock(&db->mutex);
     db->closed = 1;
@@ -244,11 +246,11 @@ apr_status_t pay_lmdb_handle_close(void *data)
     return APR_SUCCESS;
 }
 
-/* All handles that pay_lmdb_open ever gave. */
+/* All handles that pay_lmdb_open ever returned. */
 static pthread_mutex_t handles_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pay_store_t *handles;
 
-/* 1 when the handle was closed and is now open again for the same path. */
+/* Returns 1 if the handle was closed and is now open again for the same path. */
 static int handle_revive(pay_store_t *db, const char *path, const pay_store_options_t *options)
 {
     int revived = 0;
@@ -266,7 +268,7 @@ static int handle_revive(pay_store_t *db, const char *path, const pay_store_opti
 }
 
 /*
- * The handle's memory stays for ever, for the next one of the same path: a thread that comes late
+ * The handle's memory is never freed, but reused for the same path: a thread that arrives late
  * while its process ends finds a closed store instead of freed memory.
  */
 static pay_store_t *handle_make(const char *path, const pay_store_options_t *options, apr_pool_t *p)
@@ -274,7 +276,7 @@ static pay_store_t *handle_make(const char *path, const pay_store_options_t *opt
     pay_store_t like;
     pay_store_t *db;
 
-    pay_lmdb_handle_init(&like, apr_pstrdup(p, path), options); /* cuts the path */
+    pay_lmdb_handle_init(&like, apr_pstrdup(p, path), options); /* trims the path */
     pthread_mutex_lock(&handles_mutex);
     for (db = handles; db; db = db->next) {
         if (handle_revive(db, like.path, options)) {

@@ -21,7 +21,7 @@ int pay_lmdb_batch_pause_us(int batch_count, apr_int64_t commit_us)
     return pause_us < PAUSE_US_MAX ? (int)pause_us : PAUSE_US_MAX;
 }
 
-/* All with env->mutex held. */
+/* The caller holds env->mutex for all of these. */
 static void line_join(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
 {
     waiter->next = NULL;
@@ -68,14 +68,14 @@ void pay_lmdb_line_take(pay_lmdb_env_t *env, pay_lmdb_waiter_t *taken[], int *co
     pthread_mutex_unlock(&env->mutex);
 }
 
-/* The waiter may be gone as soon as it was told. */
+/* The waiter's memory may be gone as soon as it is woken. */
 static void tell(pay_lmdb_waiter_t *waiter, pay_lmdb_word_t word)
 {
     waiter->word = word;
     sem_post(&waiter->told);
 }
 
-/* Whose lead it is next; NULL: nobody's, it is free. env->mutex is held. */
+/* Returns the next leader, or NULL if there is no leader. The caller holds env->mutex. */
 static pay_lmdb_waiter_t *lead_pass_on(pay_lmdb_env_t *env)
 {
     pay_lmdb_waiter_t *waiter = env->first;
@@ -85,11 +85,11 @@ static pay_lmdb_waiter_t *lead_pass_on(pay_lmdb_env_t *env)
         pthread_cond_broadcast(&env->changed);
         return NULL;
     }
-    line_leave(env, waiter); /* the lead stays taken: nobody gets in between */
+    line_leave(env, waiter); /* the lead stays taken: no other thread gets in between */
     return waiter;
 }
 
-/* 1 when it was still in line, and no longer is: its time is over, and nothing was done. */
+/* Returns 1 if it was still in the queue and has left it: it timed out, and nothing was done. */
 static int withdraw(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
 {
     int was_in_line;
@@ -103,7 +103,10 @@ static int withdraw(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
     return was_in_line;
 }
 
-/* What it is told; once its time is over it waits on only for a transaction that it is part of. */
+/*
+ * Waits for the waiter's word; after its time-out it waits on only for a transaction that it is
+ * part of.
+ */
 static pay_lmdb_word_t line_wait(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
 {
     if (!pay_clock_sem_wait(&waiter->told, waiter->until_ms)) {
@@ -112,13 +115,13 @@ static pay_lmdb_word_t line_wait(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
             return PAY_LMDB_DONE;
         }
         while (sem_wait(&waiter->told) != 0) {
-            continue; /* a signal came */
+            continue; /* interrupted by a signal */
         }
     }
     return waiter->word;
 }
 
-/* 1 when it leads after all; its use of `env` is counted again then. */
+/* Returns 1 if it leads after all; its use of `env` is then counted again. */
 static int lead_accept(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
 {
     pay_lmdb_waiter_t *next = NULL;
@@ -137,8 +140,8 @@ static int lead_accept(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
     return usable;
 }
 
-/* Somebody else leads. Whoever would join the line in vain is refused at once: another process
- * keeps the turn to write. */
+/* Another thread leads. A thread that would join the queue in vain is refused at once: another
+ * process keeps the writer lock. */
 static int stands_still(pay_lmdb_env_t *env, const pay_lmdb_waiter_t *waiter, apr_int64_t now_ms)
 {
     const apr_int64_t stall_ms = apr_time_as_msec(waiter->db->options.commit_wait);
@@ -165,7 +168,8 @@ int pay_lmdb_lead_take(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter, apr_int64
     }
     sem_init(&waiter->told, 0, 0);
     line_join(env, waiter);
-    pay_lmdb_env_release(env); /* who only waits must not keep the file from being mapped anew */
+    pay_lmdb_env_release(
+        env); /* a thread that only waits must not prevent the file from being mapped again */
     pthread_mutex_unlock(&env->mutex);
     leads = line_wait(env, waiter) == PAY_LMDB_LEAD && lead_accept(env, waiter);
     sem_destroy(&waiter->told);
@@ -191,20 +195,20 @@ void pay_lmdb_lead_give(pay_lmdb_env_t *env, const pay_lmdb_waiter_t *own,
     }
 }
 
-/* ---- the turn of processes */
+/* ---- the writer lock of processes */
 
 #define NO_ACCOUNT 0
 #define NO_LANE 0
-#define SPARE 16 /* who looks after a dead one beside those who write */
+#define SPARE 16 /* processes that check for a dead holder, beside the writers */
 
 struct pay_store_shared_t {
-    _Atomic apr_int64_t since_ms; /* since when the turn lasts; 0: it is nobody's */
-    _Atomic int slot;             /* its holder's */
+    _Atomic apr_int64_t since_ms; /* when the lock was taken; 0: it is free */
+    _Atomic int slot;             /* the holder's slot */
 };
 
 _Static_assert(sizeof(pay_store_shared_t) <= PAY_LMDB_TURN_ALIGN, "its line begins behind it");
 
-/* A single slot, for which processes stand in line: the first to come is the first to write. */
+/* A single slot with a queue of processes: first come, first served. */
 static pay_slots_limits_t limits_of(int processes)
 {
     return (pay_slots_limits_t){.count = 1, .process_max = 1, .line = 2 * processes + SPARE};
@@ -237,8 +241,8 @@ static int lasts(pay_store_shared_t *shared, apr_int64_t stall_ms)
 }
 
 /*
- * A process that is stopped right after it got the turn, or right before it gives it back, has
- * written nothing down: who has waited since `began_ms` in vain does it in its place.
+ * A process that is stopped right after it took the lock, or right before it releases it, has
+ * recorded nothing: a process that has waited in vain since `began_ms` records it instead.
  */
 static void note_silent(pay_store_shared_t *shared, apr_int64_t began_ms)
 {
@@ -259,7 +263,7 @@ int pay_lmdb_turn_take(pay_store_shared_t *shared, apr_int64_t until_ms, apr_int
         slot =
             pay_slots_take(PAY_LMDB_TURN_LINE(shared), NO_ACCOUNT); /* its holder may have died */
     }
-    if (slot < 0 && !lasts(shared, stall_ms)) { /* or never did, or no longer does */
+    if (slot < 0 && !lasts(shared, stall_ms)) { /* or it never did, or no longer does */
         slot = pay_slots_take_until(PAY_LMDB_TURN_LINE(shared), NO_ACCOUNT, NO_LANE, until_ms);
         if (slot < 0 && pay_clock_ms() >= until_ms) {
             note_silent(shared, began_ms);
@@ -268,7 +272,7 @@ int pay_lmdb_turn_take(pay_store_shared_t *shared, apr_int64_t until_ms, apr_int
     if (slot < 0) {
         return 0;
     }
-    /* Whatever else may be wrong with it, LMDB's own lock still keeps writers apart. */
+    /* Whatever else may be wrong, LMDB's own lock still excludes other writers. */
     atomic_store(&shared->slot, slot);
     atomic_store(&shared->since_ms, pay_clock_ms());
     return 1;
@@ -288,7 +292,7 @@ int pay_lmdb_turn_is_stalled(pay_store_shared_t *shared, apr_int64_t stall_ms)
     if (!shared || !lasts(shared, stall_ms)) {
         return 0;
     }
-    /* Nobody but who tries would ever learn that its holder has died. */
+    /* Only a process that tries to take it learns that its holder has died. */
     if (pay_lmdb_turn_take(shared, 0, 0)) {
         pay_lmdb_turn_give(shared);
         return 0;

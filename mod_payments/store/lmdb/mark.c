@@ -13,19 +13,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#define AGAIN_MS 600000 /* a store that is marked so soon after a check passed is checked later */
+#define AGAIN_MS 600000 /* a mark set so soon after a passed check delays the next check */
 
 struct pay_store_mark_t {
-    _Atomic unsigned int word;      /* counts up: odd while it is set */
+    _Atomic unsigned int word;      /* a counter: odd while the mark is set */
     _Atomic unsigned int logged;    /* the last odd word that was logged */
-    _Atomic int signal;             /* that the process died of */
-    _Atomic apr_int64_t cleared_ms; /* when a check passed last; 0: never */
-    _Atomic apr_int64_t pause_ms;   /* before the first check after the mark was set last */
+    _Atomic int signal;             /* that killed the process */
+    _Atomic apr_int64_t cleared_ms; /* when a check last passed; 0: never */
+    _Atomic apr_int64_t pause_ms;   /* before the first check after the mark was last set */
 };
 
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler sets the mark: atomics without locks");
 
-/* SIGABRT: an assertion of LMDB's about a page, or of the allocator's about what it led to. */
+/* SIGABRT: an assertion of LMDB about a page, or of the allocator about its consequences. */
 static const int signals[] = {SIGBUS, SIGSEGV, SIGABRT};
 #define SIGNALS (sizeof(signals) / sizeof(signals[0]))
 
@@ -33,7 +33,7 @@ static struct sigaction before[SIGNALS];
 static const char *last_words;
 static int exit_code;
 
-/* Initial-exec: the first use by a thread allocates nothing, also within the handler. */
+/* Initial-exec: the first use by a thread allocates nothing, even in the handler. */
 static _Thread_local volatile int depth __attribute__((tls_model("initial-exec")));
 static _Thread_local pay_store_mark_t *volatile inside __attribute__((tls_model("initial-exec")));
 
@@ -75,14 +75,14 @@ void pay_lmdb_mark_leave(void)
     }
 }
 
-/* A fault of this process's own, not a signal that somebody sent. */
+/* Returns 1 for a fault of this process itself, 0 for a signal that somebody sent. */
 static int is_fault(int number, const siginfo_t *info)
 {
     return info->si_code > 0
            || (number == SIGABRT && info->si_code == SI_TKILL && info->si_pid == getpid());
 }
 
-/* Async-signal-safe. The process dies as it would have died without it: by the former action. */
+/* Async-signal-safe. The process dies as it would have without it: by the former action. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     pay_store_mark_t *mark = inside;
@@ -106,7 +106,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     }
     (void)sigaction(number, &before[i], NULL);
     if (info->si_code <= 0) {
-        (void)raise(number); /* comes once this returns; a fault comes again by itself */
+        (void)raise(number); /* delivered once this returns; a fault recurs by itself */
     }
 }
 

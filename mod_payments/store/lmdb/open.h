@@ -3,14 +3,14 @@
 #define PAY_STORE_LMDB_OPEN_H
 
 /*
- * How store/life/open.c reaches what a path is needed for. `path` is the URL without its
- * scheme; the contracts are those of store/store.h.
+ * Functions that need a path, for store/life/open.c. `path` is the URL without its scheme; their
+ * contracts are in store/store.h.
  */
 
 #include "store/store.h"
 
 const char *pay_lmdb_path_fault(const char *path);
-void pay_lmdb_path_trim(char *path); /* of slashes at its end */
+void pay_lmdb_path_trim(char *path); /* removes trailing slashes */
 
 apr_status_t pay_lmdb_open(pay_store_t **out, const char *path, const pay_store_options_t *options,
                            apr_pool_t *p);

@@ -8,10 +8,11 @@
 #include <string.h>
 
 /*
- * LMDB tells dead readers by their pids and locks the byte of its pid: processes that see different
- * pids (containers) spoil each other's reader table. So the row "opener" of the table meta names
- * boot and PID namespace of the processes that have the store open. Another namespace takes over
- * when nobody else has it open, which LMDB's lock on the first byte of lock.mdb tells.
+ * LMDB recognizes dead readers by their pids, and a process locks the byte at its pid: processes
+ * that see different pids (containers) corrupt each other's reader table. So the row "opener" of
+ * the table meta names the boot and PID namespace of the processes that have the store open.
+ * Another namespace takes over when no process has it open, which LMDB's lock on the first byte of
+ * lock.mdb shows.
  */
 typedef struct opener_t {
     apr_int64_t boot_id;
@@ -26,7 +27,7 @@ static const pay_row_field_t opener_fields[] = {
 
 static const char opener_name[] = "opener";
 
-/* A row that is missing or does not decode names nobody. */
+/* A missing or undecodable row names no namespace. */
 static int opener_get(opener_t *out, MDB_txn *txn)
 {
     MDB_val key = {sizeof(opener_name) - 1, (void *)opener_name};
@@ -68,7 +69,7 @@ static int is_foreign(const opener_t *opener, const opener_t *self)
     return opener->boot_id == self->boot_id && opener->namespace_id != self->namespace_id;
 }
 
-/* Takes the store over; *foreign 1: it is in use by another namespace. */
+/* Takes the store over; sets *foreign to 1 if another namespace uses it. */
 static int opener_take(int *foreign, MDB_env *mdb, int lock_fd, const opener_t *self)
 {
     opener_t opener;

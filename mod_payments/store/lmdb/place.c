@@ -19,7 +19,7 @@
 
 #define DIRECTORY_MODE 0700
 #define OVERLAYFS_MAGIC 0x794C7630
-#define OVERLAYFS_VARIABLE "PAYMENTS_OVERLAYFS" /* of the environment; set by tests alone */
+#define OVERLAYFS_VARIABLE "PAYMENTS_OVERLAYFS" /* environment variable; set by tests only */
 #define OVERLAYFS_WORD "tests"
 
 /* Magic numbers of statfs(2). */
@@ -41,9 +41,9 @@ void pay_lmdb_reason_set(pay_lmdb_reason_t *reason, const char *format, ...)
 }
 
 /*
- * Tests run where they are started, in containers too. Everywhere else a container's own layer is
- * no place for money: it goes with the container, and a file that comes from a lower layer is
- * another one once it is written to.
+ * Tests run wherever they are started, in containers too. Everywhere else a container's own layer
+ * is no place for payment data: it disappears with the container, and a file from a lower layer
+ * becomes another file when it is written to.
  */
 static apr_status_t overlayfs_judge(const char *path, pay_lmdb_reason_t *reason)
 {
@@ -83,7 +83,7 @@ apr_status_t pay_lmdb_place_judge(unsigned long magic, const char *path, pay_lmd
     return APR_ENOTIMPL;
 }
 
-/* Where others may rename entries, they could put a directory of theirs in the place of ours. */
+/* If others may rename entries, they could replace our directory with theirs. */
 static apr_status_t parent_check(int fd, const char *path, pay_lmdb_reason_t *reason)
 {
     struct stat info;
@@ -135,15 +135,15 @@ static apr_status_t directory_make(const char *path, pay_lmdb_reason_t *reason)
                             path, strerror(rv));
     }
     if (rv == APR_SUCCESS) {
-        (void)fsync(fd); /* the directory's own name survives a power cut with what is in it */
+        (void)fsync(fd); /* the directory's own name survives a power failure like its content */
     }
     close(fd);
     return rv;
 }
 
 /*
- * APR_SUCCESS for a directory that this user may open a store in: on such a file system, writable
- * by its owner alone, and not another user's where this is root; else the sentence.
+ * APR_SUCCESS if this user may open a store in the directory: on a suitable file system, writable
+ * by its owner only, and, if this is root, not owned by another user; else the sentence.
  */
 static apr_status_t place_check(int dir_fd, const struct stat *info, const char *path,
                                 pay_lmdb_reason_t *reason)
@@ -243,7 +243,7 @@ int pay_lmdb_place_is_same(const char *path, dev_t dev, ino_t dir_ino, ino_t dat
     struct stat info;
 
     if (stat(path, &info) != 0) {
-        return errno != ENOENT; /* anything else says nothing about what lies there */
+        return errno != ENOENT; /* any other error does not show whether it exists */
     }
     if (info.st_dev != dev || info.st_ino != dir_ino) {
         return 0;
@@ -260,15 +260,18 @@ int pay_lmdb_place_is_same(const char *path, dev_t dev, ino_t dir_ino, ino_t dat
 /* ---- handing over */
 
 /*
- * What root does for a store, before it gives up its rights: makes the directory, or gives away one
- * that is its own. It opens no file, and touches nothing in what another user owns, who could put a
- * link to somebody else's file there at any moment. What remains to be said is said by who opens
- * the store, as the user that the server runs as.
+ * Work of root for a store, before it drops its privileges: creates the directory, or gives away
+ * one that it owns. It opens no file, and touches nothing in a directory of another user, who could
+ * put a link to somebody else's file there at any moment. All other faults are reported by the
+ * process that opens the store as the server's user.
  */
 
 static const char *const files[] = {PAY_LMDB_DATA_FILE, PAY_LMDB_LOCK_FILE};
 
-/* The directory above `path`; -1: there is none, or somebody else than root can change the way. */
+/*
+ * Opens the directory above `path`; -1 if there is none, or if a user other than root can change
+ * the path.
+ */
 static int parent_enter(const char *path, apr_pool_t *p)
 {
     const char *parent = apr_pstrmemdup(p, path, (apr_size_t)(strrchr(path, '/') - path) + 1);
@@ -280,7 +283,7 @@ static int parent_enter(const char *path, apr_pool_t *p)
     return fd;
 }
 
-/* A new directory of root's, durable with its name. EEXIST: it has come meanwhile. */
+/* Creates a directory of root, durable with its name. EEXIST: it was created meanwhile. */
 static apr_status_t directory_make_in(int parent, const char *name)
 {
     int fd;
@@ -296,7 +299,7 @@ static apr_status_t directory_make_in(int parent, const char *name)
     return APR_SUCCESS;
 }
 
-/* In a directory of root's own, so that no entry changes between the look and the deed. */
+/* In a directory that root owns, so that no entry changes between check and use. */
 static apr_status_t file_give(int dir_fd, const char *name, const char *path, apr_uid_t uid,
                               apr_gid_t gid, pay_lmdb_reason_t *reason)
 {
@@ -305,7 +308,7 @@ static apr_status_t file_give(int dir_fd, const char *name, const char *path, ap
     if (fstatat(dir_fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0) {
         return errno == ENOENT ? APR_SUCCESS : errno;
     }
-    /* Another name of it may lie where somebody else put it. */
+    /* It may have another name, where another user put it. */
     if (!S_ISREG(info.st_mode) || info.st_nlink != 1) {
         pay_lmdb_reason_set(reason, "store %s: %s is not a plain file with one name", path, name);
         return APR_EGENERAL;
@@ -316,7 +319,7 @@ static apr_status_t file_give(int dir_fd, const char *name, const char *path, ap
     return APR_SUCCESS;
 }
 
-/* The files first: they are root's business while the directory is. */
+/* Files first: only root can change them while root owns the directory. */
 static apr_status_t directory_give(int dir_fd, const char *path, apr_uid_t uid, apr_gid_t gid,
                                    pay_lmdb_reason_t *reason)
 {

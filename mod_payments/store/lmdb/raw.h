@@ -3,7 +3,7 @@
 #define PAY_STORE_LMDB_RAW_H
 
 /*
- * Transactions beside the commit queue: in an environment that this process is opening, or in a
+ * Transactions outside the commit queue: in an environment that this process is opening, or in a
  * copy that nobody else uses yet. They have the turn of the store, and no store. pay_lmdb_raw_*
  * return 0, or the code of LMDB or of the work.
  */
@@ -11,13 +11,13 @@
 #include "store/rows.h"
 
 int pay_lmdb_raw_read(MDB_env *mdb, pay_rows_work_t work, void *baton);
-/* Commits if `work` returns 0. Waits for other processes without a limit. */
+/* Commits if `work` returns 0. Waits for other processes without a time limit. */
 int pay_lmdb_raw_write(MDB_env *mdb, pay_rows_work_t work, void *baton);
 
 /*
  * Makes a compact copy of the store's file in the new directory `path` (mode 0700), runs `mark` in
- * it, and returns when it is safe on the disk. EEXIST: there is something at the path. A copy that
- * fails is logged and taken away again.
+ * it, and returns when it is durable. EEXIST if the path exists. A failed copy is logged and
+ * removed.
  */
 apr_status_t pay_lmdb_copy(pay_store_t *store, const char *path, pay_rows_work_t mark, void *baton,
                            apr_pool_t *p);

@@ -34,7 +34,7 @@ static apr_int64_t space_free_pages(MDB_txn *txn)
     if (rc) {
         return 0;
     }
-    /* Each entry is a list of page numbers with their count in front. */
+    /* Each entry is a list of page numbers, preceded by their count. */
     while (!mdb_cursor_get(cursor, &key, &val, MDB_NEXT)) {
         if (val.mv_size >= sizeof(count)) {
             memcpy(&count, val.mv_data, sizeof(count));
@@ -73,7 +73,7 @@ static void space_measure(apr_int64_t *map_free, apr_int64_t *disk_free, pay_lmd
     *map_free = (apr_int64_t)info.me_mapsize
                 - ((apr_int64_t)info.me_last_pgno + 1) * (apr_int64_t)stat.ms_psize;
     if (*map_free < reserve) {
-        /* Only now is it worth the walk to count what deleted rows gave back. */
+        /* Only now is it worthwhile to walk the list and count the pages of deleted rows. */
         *map_free += free_pages(env) * (apr_int64_t)stat.ms_psize;
     }
 }
@@ -177,14 +177,12 @@ int pay_lmdb_space_stat(pay_store_stat_t *out, const pay_rows_txn_t *txn)
 
 /* ---- writing ahead */
 
-#define STEP ((off_t)1 << 20) /* bytes that are written at a time */
+#define STEP ((off_t)1 << 20) /* bytes written at a time */
 #define BLOCK ((size_t)1 << 16)
-#define LEFT_MIN                                                                                   \
-    (STEP / 2) /* where fewer lie behind the last page in use, the next step is due                \
-                */
+#define LEFT_MIN (STEP / 2) /* fewer bytes left after the last used page: the next step is due */
 
-/* Where no file may grow further: the end of the map, or of what this process may write, beyond
- * which a write would end it (SIGXFSZ). */
+/* The offset beyond which no file may grow: the end of the map, or of what this process may write,
+ * beyond which a write would kill it (SIGXFSZ). */
 static off_t end_of(const MDB_envinfo *info)
 {
     off_t end = (off_t)info->me_mapsize;

@@ -25,7 +25,7 @@ const char *pay_rows_table_name(pay_table_t table)
 MDB_dbi pay_lmdb_dbi(pay_table_t table)
 {
     assert(table < PAY_TABLE_COUNT);
-    return (MDB_dbi)(PAY_LMDB_DBI_FIRST + table); /* pay_lmdb_tables_open sees to it */
+    return (MDB_dbi)(PAY_LMDB_DBI_FIRST + table); /* pay_lmdb_tables_open guarantees it */
 }
 
 int pay_rows_count(apr_uint64_t *count, const pay_rows_txn_t *txn, pay_table_t table)
@@ -54,7 +54,7 @@ int pay_rows_bad(pay_table_t table, const MDB_val *key)
     size_t len = key->mv_size < LOGGED_KEY_MAX ? key->mv_size : LOGGED_KEY_MAX;
     size_t i;
 
-    /* Behind the scope of this table comes the token itself, which is nobody's to read. */
+    /* In this table the scope is followed by the token itself, which nobody may read. */
     if (table == PAY_TABLE_TOKEN && len > PAY_STORE_SCOPE_LEN) {
         len = PAY_STORE_SCOPE_LEN;
     }
@@ -124,7 +124,7 @@ static int schema_put(MDB_txn *txn)
     return rc == MDB_KEYEXIST ? 0 : rc; /* another process was faster */
 }
 
-/* A handle a table; LMDB numbers them in this order as long as nothing else opens any. */
+/* Opens one table; LMDB numbers handles in this order as long as nothing else opens one. */
 static int table_open(MDB_txn *txn, pay_table_t table, unsigned int flags)
 {
     MDB_dbi dbi;
@@ -162,8 +162,8 @@ static int tables_create(MDB_env *mdb)
 }
 
 /*
- * ENOENT: the environment has no tables yet. *lacks 1: those that came later are missing, and
- * nothing but that is wrong.
+ * ENOENT: the environment has no tables yet. Sets *lacks to 1 if only the tables that were added
+ * later are missing.
  */
 static int tables_find(apr_uint32_t *version, int *lacks, MDB_env *mdb)
 {
@@ -190,7 +190,7 @@ static int tables_find(apr_uint32_t *version, int *lacks, MDB_env *mdb)
         }
         rc = table_open(txn, (pay_table_t)table, 0);
         if (rc == MDB_NOTFOUND && table >= PAY_TABLE_LATER_FIRST) {
-            *lacks = 1; /* and all behind it: they came in this order */
+            *lacks = 1; /* and all after it: they were added in this order */
             rc = 0;
             break;
         }
@@ -267,7 +267,7 @@ apr_status_t pay_lmdb_tables_open(MDB_env *mdb, const char *path, int create, in
 
 /* ---- scans */
 
-/* Onto the last row below the key. */
+/* Moves to the last row below the key. */
 static int seek_below(MDB_cursor *cursor, MDB_val *key, MDB_val *row)
 {
     int rc = mdb_cursor_get(cursor, key, row, MDB_SET_RANGE);

@@ -20,7 +20,7 @@ int pay_lmdb_env_log_due(pay_lmdb_env_t *env, pay_lmdb_cause_t cause)
     return due;
 }
 
-/* The back-off after a fault; faults more than its maximum apart begin anew. */
+/* Sets the back-off after a fault; it restarts if faults are further apart than its maximum. */
 static void reopen_later(pay_lmdb_env_t *env)
 {
     const apr_int64_t now = pay_clock_ms();
@@ -180,7 +180,7 @@ void pay_lmdb_env_fault(pay_lmdb_env_t *env, int rc)
 
 /* ---- readers */
 
-/* Renews the transaction, if one was free, or begins another. */
+/* Renews the free transaction, if there is one, or begins another. */
 static int reader_start(MDB_txn **txn, MDB_txn *free, pay_lmdb_env_t *env)
 {
     int rc;
@@ -215,7 +215,7 @@ apr_status_t pay_rows_begin(pay_rows_txn_t *txn, pay_store_t *store)
     }
     rc = reader_start(&txn->mdb, free, env);
     if (rc == MDB_READERS_FULL) {
-        (void)mdb_reader_check(env->mdb, &dead); /* processes that died left theirs behind */
+        (void)mdb_reader_check(env->mdb, &dead); /* processes that died left their slots behind */
         rc = reader_start(&txn->mdb, NULL, env);
     }
     if (rc == MDB_MAP_RESIZED) {
@@ -234,7 +234,7 @@ apr_status_t pay_rows_begin(pay_rows_txn_t *txn, pay_store_t *store)
 
 void pay_rows_end(pay_rows_txn_t *txn)
 {
-    pay_lmdb_env_t *env = pay_lmdb_env_of(txn); /* the store may have another by now */
+    pay_lmdb_env_t *env = pay_lmdb_env_of(txn); /* the store may have another one by now */
     int kept = 0;
 
     mdb_txn_reset(txn->mdb);
