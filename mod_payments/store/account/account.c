@@ -36,12 +36,12 @@ static const pay_row_field_t account_fields[] = {
 };
 #define ACCOUNT_FIELDS (sizeof(account_fields) / sizeof(account_fields[0]))
 
-/* What account_create and account_set ask for, and what came of it. */
+/* The request of account_create and account_set, and its result. */
 typedef struct account_work_t {
     const char *name;
     const pay_account_settings_t *settings;
     const pay_mode_t *mode;
-    unsigned char secret[PAY_ACCOUNT_SECRET_LEN]; /* for an account that has none */
+    unsigned char secret[PAY_ACCOUNT_SECRET_LEN]; /* for an account without one */
     pay_account_t *account;
     apr_pool_t *pool;
 } account_work_t;
@@ -70,7 +70,7 @@ int pay_store_account_by_number(pay_account_t **out, pay_rows_txn_t *txn, apr_ui
     return 0;
 }
 
-/* The account that a row of the table of names points at. */
+/* The account that a row of the table of names points to. */
 static int account_of_name_row(pay_account_t **out, pay_rows_txn_t *txn, const MDB_val *name,
                                const MDB_val *row, apr_pool_t *p)
 {
@@ -102,7 +102,7 @@ int pay_store_account_by_name(pay_account_t **out, pay_rows_txn_t *txn, const ch
     return account_of_name_row(out, txn, &key, &row, p);
 }
 
-/* ---- the record: found by its name, which never changes */
+/* ---- the record: indexed by its name, which never changes */
 
 static int name_of(pay_store_entry_t *entry, const pay_store_key_t *at, const void *record)
 {
@@ -147,7 +147,7 @@ static const char *label(const void *record, apr_pool_t *p)
 const pay_store_record_t pay_store_account_record = {
     .table = PAY_TABLE_ACCOUNT, .indexes = indexes, .index_count = 1, .load = load, .label = label};
 
-/* `before` NULL: a new one; else no more than settings have changed. */
+/* `before` NULL: a new account; else only its settings have changed. */
 static int account_put(pay_rows_txn_t *txn, const pay_account_t *before,
                        const pay_account_t *account, apr_pool_t *p)
 {
@@ -164,7 +164,7 @@ static int account_put(pay_rows_txn_t *txn, const pay_account_t *before,
     return pay_store_record_put(txn, &pay_store_account_record, &key, &row, before, account);
 }
 
-/* One above the last: accounts are closed, never deleted, so no number comes back. */
+/* One above the last number: accounts are closed, never deleted, so no number is used twice. */
 static int number_next(apr_uint32_t *number, pay_rows_txn_t *txn)
 {
     MDB_val key, val;
@@ -189,7 +189,7 @@ static void setting_change(const char **setting, const char *wanted)
     }
 }
 
-/* Members that are NULL stay as they are. */
+/* Members that are NULL stay unchanged. */
 static void settings_change(pay_account_settings_t *settings, const pay_account_settings_t *wanted)
 {
     setting_change(&settings->key_prefix, wanted->key_prefix);
@@ -269,7 +269,7 @@ apr_status_t pay_store_account_get(pay_account_t **out, pay_store_t *store, cons
     return rv;
 }
 
-/* What the audit says of a setting; long texts are not repeated. */
+/* The name of a setting in the audit; long texts are not repeated. */
 static const struct {
     const char *name;
     size_t offset; /* of the text */
@@ -293,7 +293,7 @@ static const char *text_at(const pay_account_t *account, size_t offset)
     return text;
 }
 
-/* What became of `before`; "": it is as it was. */
+/* Describes the changes since `before`; "" if there are none. */
 static const char *changes(const pay_account_t *before, const pay_account_t *account, apr_pool_t *p)
 {
     const char *text = "", *from, *to;
@@ -336,7 +336,7 @@ static int set_work(pay_rows_txn_t *txn, void *baton)
         account->mode = *work->mode;
     }
     text = changes(&before, account, work->pool);
-    if (!memcmp(account->secret, none, sizeof(none))) { /* made by a build without */
+    if (!memcmp(account->secret, none, sizeof(none))) { /* created by a build without one */
         memcpy(account->secret, work->secret, sizeof(account->secret));
     } else if (!*text) {
         work->account = account;
@@ -417,7 +417,7 @@ typedef struct defaults_work_t {
     MDB_val row;
 } defaults_work_t;
 
-/* 0: no account can have such a name. */
+/* Returns 0 if no account can have that name. */
 static int defaults_key(pay_store_key_t *key, const char *name)
 {
     pay_store_key_start(key);
@@ -448,7 +448,7 @@ static int defaults_read(MDB_val *row, pay_rows_txn_t *txn, const char *name, pa
     return pay_rows_get(row, txn, PAY_TABLE_META, &at);
 }
 
-/* 1 when the store holds just these already: each start of a server says them again. */
+/* Returns 1 if the store holds exactly these already: each start of a server sets them again. */
 static int defaults_are(pay_store_t *db, const char *name, const MDB_val *wanted)
 {
     pay_store_key_t key;

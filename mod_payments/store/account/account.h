@@ -2,12 +2,12 @@
 #ifndef PAY_STORE_ACCOUNT_ACCOUNT_H
 #define PAY_STORE_ACCOUNT_ACCOUNT_H
 
-/* Rows of accounts, for the files of other nouns that belong to one. */
+/* Rows of accounts, for the files of other nouns that belong to an account. */
 
 #include "store/record/index.h"
 #include "store/rows.h"
 
-/* MDB_NOTFOUND when there is none. Copied into `p`. */
+/* MDB_NOTFOUND if the account does not exist. Copied into `p`. */
 int pay_store_account_by_number(pay_account_t **out, pay_rows_txn_t *txn, apr_uint32_t number,
                                 apr_pool_t *p);
 int pay_store_account_by_name(pay_account_t **out, pay_rows_txn_t *txn, const char *name,

@@ -29,10 +29,10 @@ static const pay_row_field_t key_fields[] = {
 #define KEY_FIELDS (sizeof(key_fields) / sizeof(key_fields[0]))
 
 typedef struct key_work_t {
-    const pay_api_key_t *proposal;  /* to create */
-    const char *id;                 /* to revoke */
+    const pay_api_key_t *proposal;  /* for create */
+    const char *id;                 /* for revoke */
     apr_time_t when;                /* 0: now */
-    const apr_array_header_t *used; /* to touch */
+    const apr_array_header_t *used; /* for touch */
     pay_api_key_t *key, *old;
     apr_pool_t *pool;
 } key_work_t;
@@ -44,7 +44,7 @@ static MDB_val digest_val(const unsigned char *digest)
     return val;
 }
 
-/* The row at the digest `at`, without its account. */
+/* The row with the digest `at`, without its account. */
 static int api_key_decode(pay_api_key_t **out, const MDB_val *at, const MDB_val *row, apr_pool_t *p)
 {
     pay_api_key_t *key = apr_pcalloc(p, sizeof(*key));
@@ -118,14 +118,14 @@ int pay_store_api_key_is_public(int *out, pay_rows_txn_t *txn, const char *id, a
 
     *out = 0;
     rc = key_by_id(&key, txn, id, p);
-    if (rc) { /* a key that cannot be read is nobody's that may be held back for it */
+    if (rc) { /* an unreadable key belongs to nobody who could be blocked because of it */
         return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
     }
     *out = key->kind == PAY_KEY_PUBLIC;
     return MDB_SUCCESS;
 }
 
-/* ---- the record: found by its id, which never changes */
+/* ---- the record: indexed by its id, which never changes */
 
 static int id_of(pay_store_entry_t *entry, const pay_store_key_t *at, const void *record)
 {
@@ -169,7 +169,7 @@ static const char *label(const void *record, apr_pool_t *p)
 const pay_store_record_t pay_store_api_key_record = {
     .table = PAY_TABLE_API_KEY, .indexes = indexes, .index_count = 1, .load = load, .label = label};
 
-/* `before` NULL: a new one; MDB_KEYEXIST when its digest or id is known. */
+/* `before` NULL: a new key; MDB_KEYEXIST if its digest or id exists. */
 static int key_put(pay_rows_txn_t *txn, const pay_api_key_t *before, const pay_api_key_t *key,
                    apr_pool_t *p)
 {
@@ -201,7 +201,7 @@ static int key_insert(pay_api_key_t **out, pay_rows_txn_t *txn, const pay_api_ke
     return rc ? rc : key_by_digest(out, txn, key.digest, p);
 }
 
-/* What the audit says of a key: its id, what it is for. */
+/* Adds the key's id and kind to the audit entry. */
 static void tell(pay_store_t *db, const pay_api_key_t *key, const char *more, apr_pool_t *p)
 {
     pay_store_audit_tell(db, key->scope.account, key->id,
@@ -274,8 +274,9 @@ apr_status_t pay_store_key_get(pay_api_key_t **out, pay_store_t *store, const ch
 }
 
 /*
- * Ends the key at `when` (0: now). An end that is not ahead is no time to compare with later, but a
- * state: a clock that steps back must not undo it. The first end stands: 0, it stood before.
+ * Ends the key at `when` (0: now). An end that is not in the future is a state, not a time to
+ * compare with later: a clock that steps back must not undo it. The first end is kept: returns 0 if
+ * the key had one.
  */
 static int key_end(pay_api_key_t *key, apr_time_t when, apr_time_t now)
 {
@@ -339,7 +340,8 @@ static int rotate_work(pay_rows_txn_t *txn, void *baton)
     if (pay_api_key_end(work->old)) {
         return EINVAL; /* revoked, or rotated before and in its overlap */
     }
-    proposal.scope = work->old->scope; /* whatever the caller says: a successor can do the same */
+    proposal.scope =
+        work->old->scope; /* whatever the caller set: a successor has the same rights */
     proposal.kind = work->old->kind;
     rc = key_insert(&work->key, txn, &proposal, now, work->pool);
     if (rc) {
@@ -377,7 +379,7 @@ static int touch_work(pay_rows_txn_t *txn, void *baton)
         used = &APR_ARRAY_IDX(work->used, i, pay_api_key_t);
         rc = key_by_digest(&key, txn, used->digest, work->pool);
         if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
-            rc = 0; /* one bad row must not keep the others' times from being written */
+            rc = 0; /* one bad row must not prevent the other times from being written */
             continue;
         }
         if (!rc && key->last_used_at < used->last_used_at) {
@@ -404,7 +406,7 @@ apr_status_t pay_store_key_touch(pay_store_t *store, const apr_array_header_t *u
 typedef struct key_list_t {
     apr_uint32_t account; /* 0: all */
     apr_array_header_t *keys;
-    apr_pool_t *scratch; /* of one row, to see whose it is */
+    apr_pool_t *scratch; /* for one row, to find its owner */
 } key_list_t;
 
 /* Keys of other accounts, of which there may be many, leave nothing in the caller's pool. */
@@ -428,7 +430,7 @@ static int list_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *at, const
     return rc;
 }
 
-/* Oldest first; those of one millisecond by id, so that the order is always the same. */
+/* Oldest first; keys of the same millisecond by id, so that the order is stable. */
 static int key_compare(const void *a, const void *b)
 {
     const pay_api_key_t *one = *(pay_api_key_t *const *)a;

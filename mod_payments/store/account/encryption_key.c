@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* The scope is the row's key. */
+/* The scope is in the row's key. */
 static const pay_row_field_t record_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_encryption_key_t, public_pem),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_encryption_key_t, sealed),

@@ -31,10 +31,7 @@ apr_status_t pay_store_grant_digest(unsigned char out[PAY_SHA256_LEN], const cha
     return pay_sha256(out, both, host_size + user_len);
 }
 
-/*
- * Host and user as they stand in the store, and their digest. APR_EINVAL: nobody can have such a
- * grant.
- */
+/* Host and user as stored, and their digest. APR_EINVAL if nobody can have such a grant. */
 static apr_status_t grant_name_read(const char **host_out, const char **user_out,
                                     unsigned char digest[PAY_SHA256_LEN], const char *host,
                                     const char *user, apr_pool_t *p)
@@ -68,7 +65,7 @@ void pay_store_grant_user_key(pay_store_key_t *key, const unsigned char *digest,
     pay_store_key_u32(key, account);
 }
 
-/* 1 when the row is what its key says, and of the form that model/grant.h wants. */
+/* Returns 1 if the row matches its key and has the form that model/grant.h requires. */
 static int is_sound(const pay_grant_t *grant, const MDB_val *key, apr_pool_t *p)
 {
     unsigned char digest[PAY_SHA256_LEN];
@@ -104,7 +101,7 @@ int pay_store_grant_encode(MDB_val *row, const pay_grant_t *grant, apr_pool_t *p
     return pay_row_encode(row, grant_fields, GRANT_FIELDS, grant, p);
 }
 
-/* The user's grant for the account, with its account. */
+/* The user's grant for the account, including its account. */
 static int grant_load(pay_grant_t **out, pay_rows_txn_t *txn, const pay_account_t *account,
                       const unsigned char *digest, apr_pool_t *p)
 {
@@ -125,7 +122,7 @@ static int grant_load(pay_grant_t **out, pay_rows_txn_t *txn, const pay_account_
     return rc;
 }
 
-/* ---- the record: found by its user too. Both keys are made of account and digest. */
+/* ---- the record: also indexed by its user. Both keys are made of account and digest. */
 
 static int user_of(pay_store_entry_t *entry, const pay_store_key_t *at, const void *record)
 {
@@ -173,7 +170,7 @@ static int load(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_
 const pay_store_record_t pay_store_grant_record = {
     .table = PAY_TABLE_GRANT, .indexes = indexes, .index_count = 1, .load = load};
 
-/* Grants of an account while they are listed. */
+/* Collects the grants of an account. */
 typedef struct listing_t {
     const pay_account_t *account;
     apr_array_header_t *grants;
@@ -194,7 +191,7 @@ static int visit_grant(void *baton, pay_rows_txn_t *txn, const MDB_val *key, con
     return rc;
 }
 
-/* Array of pay_grant_t *, in no order. */
+/* Array of pay_grant_t *, unordered. */
 static int grant_of_account(apr_array_header_t **out, pay_rows_txn_t *txn,
                             const pay_account_t *account, apr_pool_t *p)
 {
@@ -221,7 +218,7 @@ typedef struct grant_work_t {
     apr_pool_t *pool;
 } grant_work_t;
 
-/* `before` NULL: a new one; else no more than its role changes. */
+/* `before` NULL: a new grant; else only its role changes. */
 static int grant_write(pay_rows_txn_t *txn, const pay_grant_t *before, const pay_grant_t *grant,
                        const unsigned char *digest, apr_pool_t *p)
 {
@@ -237,7 +234,7 @@ static int grant_write(pay_rows_txn_t *txn, const pay_grant_t *before, const pay
     return pay_store_record_put(txn, &pay_store_grant_record, &key, &row, before, grant);
 }
 
-/* 1 in *out when the account, or the user, has as many grants as it may have. */
+/* Sets *out to 1 if the account or the user has the maximum number of grants. */
 static int is_full(int *out, pay_rows_txn_t *txn, const pay_account_t *account,
                    const unsigned char *digest)
 {
@@ -258,7 +255,7 @@ static int is_full(int *out, pay_rows_txn_t *txn, const pay_account_t *account,
     return rc;
 }
 
-/* 1 in *out when no other grant makes an owner of the account. */
+/* Sets *out to 1 if no other grant makes an owner of the account. */
 static int is_last_owner(int *out, pay_rows_txn_t *txn, const pay_grant_t *grant, apr_pool_t *p)
 {
     apr_array_header_t *grants;
@@ -276,7 +273,10 @@ static int is_last_owner(int *out, pay_rows_txn_t *txn, const pay_grant_t *grant
     return rc;
 }
 
-/* What is there may not get another role, or a new one may not be added: work->verdict says why. */
+/*
+ * Checks whether the existing grant may get another role, or a new one may be added; sets
+ * work->verdict if not.
+ */
 static int put_judge(grant_work_t *work, pay_rows_txn_t *txn, const pay_account_t *account,
                      const pay_grant_t *before)
 {
@@ -492,13 +492,13 @@ apr_status_t pay_store_grant_list(apr_array_header_t **out, pay_store_t *store, 
     return pay_rows_status(rc);
 }
 
-/* A user's grants while they are listed. */
+/* Collects a user's grants. */
 typedef struct user_listing_t {
     const unsigned char *digest;
     apr_array_header_t *grants;
 } user_listing_t;
 
-/* An entry of the index, which must lead to a grant of an account that there is. */
+/* Visits an entry of the index, which must lead to a grant of an existing account. */
 static int visit_entry(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *row)
 {
     const unsigned char *number = (const unsigned char *)key->mv_data + PAY_SHA256_LEN;
@@ -539,7 +539,7 @@ apr_status_t pay_store_grant_list_user(apr_array_header_t **out, pay_store_t *st
     listing.grants = apr_array_make(p, 4, sizeof(pay_grant_t *));
     rv = grant_name_read(&host, &user, digest, host, user, p);
     if (rv == APR_EINVAL) {
-        *out = listing.grants; /* nobody's */
+        *out = listing.grants; /* no user has that name */
         return APR_SUCCESS;
     }
     if (rv == APR_SUCCESS) {

@@ -3,8 +3,8 @@
 #define PAY_STORE_ACCOUNT_GRANT_H
 
 /*
- * Rows of grants. Host and user have room in no key of LMDB's, so a digest of both stands there:
- * behind the account in the rows, before it in the index.
+ * Rows of grants. Host and user are too long for LMDB's keys, which hold a digest of both instead:
+ * after the account in the rows, before it in the index.
  */
 
 #include "store/keys.h"
@@ -13,7 +13,7 @@
 
 #define PAY_STORE_GRANT_KEY_LEN (4 + PAY_SHA256_LEN)
 
-/* The digest of host and user, which hold no NUL. */
+/* The digest of host and user, which contain no NUL. */
 apr_status_t pay_store_grant_digest(unsigned char out[PAY_SHA256_LEN], const char *host,
                                     const char *user, apr_pool_t *p);
 
@@ -21,7 +21,7 @@ void pay_store_grant_key(pay_store_key_t *key, apr_uint32_t account, const unsig
 void pay_store_grant_user_key(pay_store_key_t *key, const unsigned char *digest,
                               apr_uint32_t account);
 
-/* The row at a key, without its account. PAY_ROWS_BAD also when the key is another grant's. */
+/* The row at a key, without its account. PAY_ROWS_BAD also if the key is that of another grant. */
 int pay_store_grant_decode(pay_grant_t **out, const MDB_val *key, const MDB_val *row,
                            apr_pool_t *p);
 int pay_store_grant_encode(MDB_val *row, const pay_grant_t *grant, apr_pool_t *p);

@@ -13,7 +13,7 @@
 #include <apr_strings.h>
 #include <string.h>
 
-/* Scope and token are the row's key. */
+/* Scope and token are in the row's key. */
 static const pay_row_field_t token_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_TEXT, pay_token_t, card.first6),
     PAY_ROW_FIELD(PAY_ROW_TEXT, pay_token_t, card.last4),
@@ -35,7 +35,7 @@ typedef struct token_work_t {
     apr_pool_t *pool;
 } token_work_t;
 
-/* 0: no token can have that text. */
+/* Returns 0 if no token can have that text. */
 static int token_key(pay_store_key_t *key, const pay_scope_t *scope, const char *text)
 {
     size_t len = strlen(text);
@@ -64,7 +64,7 @@ int pay_store_token_decode(pay_token_t **out, const MDB_val *key, const MDB_val 
     return 0;
 }
 
-/* Under which an erased token is known: no request's token has such a text. */
+/* The text that identifies an erased token: no token in a request has that form. */
 static apr_status_t erased_text(const char **out, const char *text, apr_pool_t *p)
 {
     unsigned char digest[PAY_SHA256_LEN];
