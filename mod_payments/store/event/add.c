@@ -11,9 +11,9 @@
 
 #define PARKED_TOLD_EVERY apr_time_from_sec(24 * 3600)
 
-/* Those of a scope that events are written for. */
+/* The endpoints of a scope for which events are written. */
 typedef struct endpoints_t {
-    pay_endpoint_t *of[PAY_ENDPOINT_KIND_LAST + 1]; /* NULL: none */
+    pay_endpoint_t *of[PAY_ENDPOINT_KIND_LAST + 1]; /* NULL: no endpoint */
     int count;
 } endpoints_t;
 
@@ -21,10 +21,10 @@ typedef struct test_t {
     const pay_scope_t *scope;
     pay_endpoint_kind_t kind;
     apr_pool_t *p;
-    pay_event_t *out; /* NULL: no such endpoint */
+    pay_event_t *out; /* NULL if the endpoint does not exist */
 } test_t;
 
-/* Most scopes have none: one look tells. */
+/* Most scopes have no endpoints: one read shows it. */
 static int endpoints_load(endpoints_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope,
                           apr_pool_t *p)
 {
@@ -38,7 +38,7 @@ static int endpoints_load(endpoints_t *out, pay_rows_txn_t *txn, const pay_scope
     pay_store_key_of_scope(&prefix, scope);
     rc = pay_rows_next(&key, &row, &scan);
     while (!rc) {
-        /* One that does not decode was logged; it must not stand in the way of money. */
+        /* A row that does not decode was logged; it must not block payments. */
         rc = pay_store_endpoint_decode(&endpoint, &key, &row, p);
         if (!rc && endpoint->enabled) {
             out->of[endpoint->kind] = endpoint;
@@ -49,7 +49,7 @@ static int endpoints_load(endpoints_t *out, pay_rows_txn_t *txn, const pay_scope
     return pay_rows_scan_end(&scan, rc);
 }
 
-/* One row, which is due at once unless an earlier one of the transaction waits. */
+/* Writes one event, which is due at once unless an earlier one of the transaction waits. */
 static int add(pay_rows_txn_t *txn, pay_endpoint_t *endpoint, const pay_event_t *about,
                int may_be_behind, apr_pool_t *p)
 {
@@ -68,9 +68,10 @@ static int add(pay_rows_txn_t *txn, pay_endpoint_t *endpoint, const pay_event_t 
     if (rc && rc != MDB_NOTFOUND && rc != PAY_ROWS_BAD) {
         return rc;
     }
-    event->due_at = rc == MDB_NOTFOUND ? now : 0; /* else behind that one, whatever it is */
+    event->due_at =
+        rc == MDB_NOTFOUND ? now : 0; /* else after the earlier one, whatever its state */
     rc = pay_store_event_store(txn, event, p);
-    if (rc == PAY_ROWS_BAD) { /* what has its place was logged, and waits for repair */
+    if (rc == PAY_ROWS_BAD) { /* the damaged row at its key was logged, and waits for repair */
         return MDB_SUCCESS;
     }
     if (!rc && event->due_at && pay_store_endpoint_hasten(endpoint, now)) {
@@ -79,7 +80,7 @@ static int add(pay_rows_txn_t *txn, pay_endpoint_t *endpoint, const pay_event_t 
     return rc;
 }
 
-/* To all who want to know; *any 1: somebody did. */
+/* Writes the event for all endpoints that want it; sets *any to 1 if there was one. */
 static int tell(int *any, pay_rows_txn_t *txn, endpoints_t *endpoints, const pay_event_t *about,
                 int first, int may_be_behind, apr_pool_t *p)
 {
@@ -96,7 +97,7 @@ static int tell(int *any, pay_rows_txn_t *txn, endpoints_t *endpoints, const pay
     return rc;
 }
 
-/* Of a payer who was erased there is no address. */
+/* The address of an erased payer is not known. */
 static void spare_payer(endpoints_t *endpoints, const pay_charge_t *charge)
 {
     if (!*charge->email) {
@@ -197,8 +198,7 @@ int pay_store_event_of_refund(pay_rows_txn_t *txn, pay_charge_t *charge, const p
         return rc;
     }
     charge->events = any ? event.sequence : charge->events;
-    if (turned
-        && charge->state == to) { /* and has not moved on since an import's row was written */
+    if (turned && charge->state == to) { /* and has not changed since an import's row was written */
         rc = tell_charge(txn, &endpoints, charge, 0, p);
     }
     return rc;
@@ -226,14 +226,14 @@ int pay_store_event_of_parked(pay_rows_txn_t *txn, const pay_event_t *parked,
     event.created_at = now;
     event.decided = parked->decided;
     rc = pay_store_event_load(&waits, txn, &event, p);
-    if (rc != MDB_NOTFOUND) { /* it was parked before, which is still to be told */
+    if (rc != MDB_NOTFOUND) { /* parked before, which has yet to be reported */
         return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
     }
     webhook->parked_told_at = now;
     return add(txn, notice, &event, 1, p);
 }
 
-/* Earlier tests of it go: what they told is known by now. */
+/* Removes earlier tests of the endpoint: their result is known by now. */
 static int remove_tests(pay_rows_txn_t *txn, const pay_event_t *test, apr_pool_t *p)
 {
     pay_event_t *earlier;
@@ -276,7 +276,8 @@ static int test_work(pay_rows_txn_t *txn, void *baton)
         return rc;
     }
     event.sequence = ++endpoint->tests;
-    if (pay_endpoint_is_failing(endpoint)) { /* who tests has mended it, or wants to know */
+    if (pay_endpoint_is_failing(
+            endpoint)) { /* a person who sends a test has fixed the endpoint, or wants to know */
         endpoint->failures = PAY_ENDPOINT_FAILURES_MAX - 1;
     }
     rc = add(txn, endpoint, &event, 0, work->p);

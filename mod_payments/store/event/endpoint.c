@@ -75,7 +75,7 @@ int pay_store_endpoint_decode(pay_endpoint_t **out, const MDB_val *key, const MD
     return MDB_SUCCESS;
 }
 
-/* ---- when it is looked at next */
+/* ---- the time of the next check */
 
 static int due_of(pay_store_entry_t *entry, const pay_store_key_t *at, const void *record)
 {
@@ -160,7 +160,7 @@ int pay_store_endpoint_store(pay_rows_txn_t *txn, const pay_endpoint_t *endpoint
 
 int pay_store_endpoint_hasten(pay_endpoint_t *endpoint, apr_time_t due_at)
 {
-    /* Later than any back-off says: the clock was set back since. */
+    /* Later than any back-off: the clock was set back meanwhile. */
     const apr_interval_time_t wait_max = 2 * pay_endpoint_wait(APR_UINT32_MAX);
 
     if (endpoint->due_at
@@ -193,7 +193,7 @@ typedef struct reseal_t {
     int changed;
 } reseal_t;
 
-/* 1 when it is set to that already, and deliveries have nothing to begin anew. */
+/* Returns 1 if it is set like that already, and deliveries need no restart. */
 static int is_as_it_was(const pay_endpoint_t *before, const pay_endpoint_t *to, int waits)
 {
     return before->enabled == to->enabled && !strcmp(before->address, to->address)
@@ -203,13 +203,13 @@ static int is_as_it_was(const pay_endpoint_t *before, const pay_endpoint_t *to, 
            && (!to->enabled || (!waits && !before->failures && !before->failing_since));
 }
 
-/* Secrets are shown to a person once: who put others there meanwhile must not lose them. */
+/* Secrets are shown to a person once: a person who stored others meanwhile must not lose them. */
 static int has_secrets_of(const pay_endpoint_t *endpoint, const pay_endpoint_t *was)
 {
     return !strcmp(endpoint->secret, was->secret) && !strcmp(endpoint->old_secret, was->old_secret);
 }
 
-/* The endpoint that is there, or a new one that is not written yet. */
+/* The existing endpoint, or a new one that is not yet written. */
 static int load_or_make(pay_endpoint_t **out, int *is_new, pay_rows_txn_t *txn,
                         const pay_scope_t *scope, pay_endpoint_kind_t kind, apr_pool_t *p)
 {
@@ -231,11 +231,14 @@ static int load_or_make(pay_endpoint_t **out, int *is_new, pay_rows_txn_t *txn,
     return MDB_SUCCESS;
 }
 
-/* Writes `to` over `before` (NULL: there is none); *changed 0: it is as it was, and not written. */
+/*
+ * Writes `to` over `before` (NULL: no row); sets *changed to 0 and writes nothing if nothing
+ * changed.
+ */
 static int change(int *changed, pay_rows_txn_t *txn, pay_endpoint_t *to,
                   const pay_endpoint_t *before, apr_pool_t *p)
 {
-    apr_time_t waits = 0; /* when the first of what waits is due */
+    apr_time_t waits = 0; /* when the first waiting event is due */
     pay_store_timed_t timed;
     int rc;
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define TRANSACTION_KEY_LEN (PAY_STORE_ENDPOINT_KEY_LEN + 8)
-#define TIME_MAX (APR_INT64_MAX / 2) /* days can be added to such a time */
+#define TIME_MAX (APR_INT64_MAX / 2) /* days can be added to this time */
 
 static const pay_row_field_t event_fields[] = {
     PAY_ROW_MAX(pay_event_t, kind, PAY_EVENT_PARKED),
@@ -94,7 +94,7 @@ void pay_store_event_timed(pay_store_timed_t *out, const pay_scope_t *scope,
     pay_store_endpoint_key(&out->prefix, scope, kind);
 }
 
-/* What the rest of the program relies on without looking again. */
+/* Checks what the rest of the program relies on without checking again. */
 static int is_sound(const pay_event_t *event)
 {
     return event->kind >= PAY_EVENT_TRANSACTION
@@ -160,7 +160,7 @@ int pay_store_event_first(pay_event_t **out, pay_rows_txn_t *txn, const pay_even
 
 /* ---- the row with its entry */
 
-/* The row of an event together with its indexes: when it is due, or that it was given up. */
+/* The row of an event together with its indexes: when it is due, or that it was parked. */
 
 #include "store/event/event.h"
 
@@ -194,7 +194,7 @@ static int parked_of(pay_store_entry_t *entry, const pay_store_key_t *at, const 
     return MDB_SUCCESS;
 }
 
-/* An entry names no sequence: 0 stands for the first one of the transaction. */
+/* An entry has no sequence: 0 stands for the first event of the transaction. */
 static int row_of(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
 {
     pay_event_t place;
@@ -270,7 +270,7 @@ int pay_store_event_remove(pay_rows_txn_t *txn, const pay_event_t *event)
     return pay_store_record_del(txn, &pay_store_event_record, &key, event);
 }
 
-/* Of one that was read: its entry is known, and the row is not read once more. */
+/* For an event that was read: its entry is known, and the row is not read again. */
 static int move_to(pay_rows_txn_t *txn, pay_event_t *event, apr_time_t due_at, apr_time_t parked_at,
                    apr_pool_t *p)
 {

@@ -4,8 +4,8 @@
 
 /*
  * Event rows inside a transaction that the caller holds. Of the undelivered events of a transaction
- * and endpoint only the first has an entry in event_due, or one in event_parked. Functions return
- * LMDB's codes or PAY_ROWS_BAD (already logged).
+ * and endpoint only the first has an entry in event_due or event_parked. Functions return LMDB's
+ * codes or PAY_ROWS_BAD (already logged).
  */
 
 #include "store/event/endpoint.h"
@@ -13,18 +13,18 @@
 
 #define PAY_STORE_EVENT_KEY_LEN (PAY_STORE_ENDPOINT_KEY_LEN + 8 + 4)
 #define PAY_STORE_EVENT_DUE_KEY_LEN (PAY_STORE_ENDPOINT_KEY_LEN + 8 + 8)
-/* The longest wait between two tries, lengthened as it may be: an event or endpoint that is due
- * later was put off while the clock was ahead, and is due now. */
+/* The longest wait between two tries, including its jitter: an event or endpoint that is due later
+ * was postponed while the clock was ahead, and is due now. */
 #define PAY_STORE_EVENT_LONGEST apr_time_from_sec(14 * 3600)
 
 #define PAY_STORE_EVENT_PARKED_KEY_LEN (PAY_STORE_ENDPOINT_KEY_LEN + 8)
 
 void pay_store_event_key(pay_store_key_t *key, const pay_event_t *event);
-/* 1 and endpoint, scope, charge_seq and sequence set, when the bytes are such a key. */
+/* Returns 1 and sets endpoint, scope, charge_seq and sequence if the bytes are such a key. */
 int pay_store_event_key_read(pay_event_t *place, const MDB_val *key);
 void pay_store_event_due_key(pay_store_key_t *key, const pay_event_t *event);
 void pay_store_event_parked_key(pay_store_key_t *key, const pay_event_t *event);
-/* Returns 1 and sets `place` if the bytes are a key of event_due or, due_at then being 0, of
+/* Returns 1 and sets `place` if the bytes are a key of event_due or, with due_at 0, of
  * event_parked. Its sequence is 0: pay_store_event_first finds the event. */
 int pay_store_event_entry_read(pay_event_t *place, const MDB_val *key);
 
@@ -35,10 +35,10 @@ void pay_store_event_timed(pay_store_timed_t *out, const pay_scope_t *scope,
 int pay_store_event_decode(pay_event_t **out, const MDB_val *key, const MDB_val *row,
                            apr_pool_t *p);
 int pay_store_event_encode(MDB_val *row, const pay_event_t *event, apr_pool_t *p);
-/* The one at `place`; MDB_NOTFOUND when there is none. */
+/* The event at `place`; MDB_NOTFOUND if it does not exist. */
 int pay_store_event_load(pay_event_t **out, pay_rows_txn_t *txn, const pay_event_t *place,
                          apr_pool_t *p);
-/* The first undelivered one of the transaction and endpoint of `place`. */
+/* The first undelivered event of the transaction and endpoint of `place`. */
 int pay_store_event_first(pay_event_t **out, pay_rows_txn_t *txn, const pay_event_t *place,
                           apr_pool_t *p);
 
@@ -46,32 +46,35 @@ int pay_store_event_first(pay_event_t **out, pay_rows_txn_t *txn, const pay_even
 
 extern const pay_store_record_t pay_store_event_record;
 
-/* Writes the row, new or not: it is due at due_at or was parked at parked_at; both 0: it stands
- * behind another one of its transaction. */
+/* Writes the row, new or not: the event is due at due_at or was parked at parked_at; if both are
+ * 0, it comes after another event of its transaction. */
 int pay_store_event_store(pay_rows_txn_t *txn, const pay_event_t *event, apr_pool_t *p);
 int pay_store_event_remove(pay_rows_txn_t *txn, const pay_event_t *event);
-/* It is due at `due_at`; the row is written. Of this one and the next `event` has the due_at and
- * parked_at that are stored. */
+/* Makes the event due at `due_at` and writes the row. In this function and the following one
+ * `event` has the stored due_at and parked_at. */
 int pay_store_event_move(pay_rows_txn_t *txn, pay_event_t *event, apr_time_t due_at, apr_pool_t *p);
-/* It is given up at `now`; the row is written. */
+/* Parks the event at `now` and writes the row. */
 int pay_store_event_park(pay_rows_txn_t *txn, pay_event_t *event, apr_time_t now, apr_pool_t *p);
-/* What is the first now that one is gone becomes due at `now`. *any 0: there is none. */
+/*
+ * After an event was removed: the transaction's first remaining event becomes due at `now`. Sets
+ * *any to 0 if there is no event left.
+ */
 int pay_store_event_promote(int *any, pay_rows_txn_t *txn, const pay_event_t *gone, apr_time_t now,
                             apr_pool_t *p);
 
 /* --- store/event/add.c: what the operations on charges and refunds call --- */
 
 /*
- * Tells the endpoints of the charge's state, as it is now; call it before the charge is written,
- * whose count of events it moves. `first` as in pay_event_is_for.
+ * Writes events about the charge's current state for the endpoints; call it before the charge is
+ * written, because it changes the charge's count of events. `first` as in pay_event_is_for.
  */
 int pay_store_event_of_charge(pay_rows_txn_t *txn, pay_charge_t *charge, int first, apr_pool_t *p);
 /* Sets *wanted to 1 if the scope has an endpoint that is enabled. */
 int pay_store_event_is_wanted(int *wanted, pay_rows_txn_t *txn, const pay_scope_t *scope,
                               apr_pool_t *p);
 /*
- * Writes the events of a refund that was decided, or failed later, whose row is written; with
- * `turned` 1, also those of its charge, which became reversed by that, or successful again. Moves
+ * Writes the events of a refund that was decided, or failed later, and whose row is written; with
+ * `turned` 1, also those of its charge, which became reversed by it, or successful again. Changes
  * the charge's count of events; the caller writes the charge.
  */
 int pay_store_event_of_refund(pay_rows_txn_t *txn, pay_charge_t *charge, const pay_refund_t *refund,
@@ -81,13 +84,13 @@ int pay_store_event_of_refund(pay_rows_txn_t *txn, pay_charge_t *charge, const p
 typedef struct pay_store_told_t {
     const char *refund_reference;
     apr_uint64_t charge_seq;
-    int is_news; /* 0: it is too old to be told of */
-    int turned;  /* its charge became reversed by it */
+    int is_news; /* 0: too old to be announced */
+    int turned;  /* it reversed its charge */
 } pay_store_told_t;
 
 /*
- * Tells the merchant, at the endpoint `notice`, that an event of `webhook` was given up, not more
- * often than daily. Both rows are the caller's to write.
+ * Notifies the merchant, at the endpoint `notice`, that an event of `webhook` was parked, at most
+ * once a day. The caller writes both rows.
  */
 int pay_store_event_of_parked(pay_rows_txn_t *txn, const pay_event_t *parked,
                               pay_endpoint_t *webhook, pay_endpoint_t *notice, apr_time_t now,

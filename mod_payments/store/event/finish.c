@@ -13,16 +13,16 @@
 
 /* An endpoint of this batch, written once at its end. */
 typedef struct touched_t {
-    pay_endpoint_t *endpoint; /* NULL: it is gone */
+    pay_endpoint_t *endpoint; /* NULL: it no longer exists */
     pay_scope_t scope;
     pay_endpoint_kind_t kind;
-    apr_time_t look_at; /* 0: nothing new to look for */
-    int failed;         /* a result of this batch says so */
+    apr_time_t look_at; /* 0: nothing new to check */
+    int failed;         /* a result of this batch is a failure */
 } touched_t;
 
 typedef struct finish_t {
     apr_array_header_t *results;
-    const unsigned char *jitter; /* a byte a result */
+    const unsigned char *jitter; /* one byte per result */
     apr_pool_t *p;
     apr_time_t now;
     apr_array_header_t *touched;
@@ -63,7 +63,7 @@ static apr_interval_time_t lengthen(apr_interval_time_t wait, unsigned char jitt
     return wait + wait / JITTER_PARTS * jitter / 255;
 }
 
-/* It answers: whatever failed before is over. */
+/* The endpoint answers: earlier failures are over. */
 static void recover(touched_t *touched)
 {
     if (touched->endpoint) {
@@ -132,7 +132,7 @@ static void note_failure(finish_t *finish, touched_t *touched)
     }
 }
 
-/* One that is ahead was noted while the clock was: tries would go on for as long. */
+/* A time in the future was noted while the clock was ahead: tries would go on for that long. */
 static void note_first_try(const finish_t *finish, pay_event_t *event)
 {
     if (!event->first_try_at || event->first_try_at > finish->now) {
@@ -149,7 +149,7 @@ static int fail(finish_t *finish, pay_rows_txn_t *txn, touched_t *touched, pay_e
     event->failures++;
     note_first_try(finish, event);
     last = event->first_try_at + PAY_EVENT_TRY_FOR;
-    if (event->kind == PAY_EVENT_TEST) { /* who asked for it is waiting to know */
+    if (event->kind == PAY_EVENT_TEST) { /* the person who sent the test waits for the result */
         return park(finish, txn, touched, event, result);
     }
     note_failure(finish, touched);
@@ -163,7 +163,7 @@ static int fail(finish_t *finish, pay_rows_txn_t *txn, touched_t *touched, pay_e
     return rc;
 }
 
-/* What the receiver said, as valid UTF-8 text. */
+/* The receiver's answer, as valid UTF-8 text. */
 static void note_answer(finish_t *finish, pay_event_t *event, touched_t *touched,
                         const pay_event_result_t *result)
 {
@@ -194,7 +194,7 @@ static int finish_one(finish_t *finish, pay_rows_txn_t *txn, pay_event_result_t 
     }
     if (rc || event->leases != result->event->leases || !event->due_at
         || event->created_at != result->event->created_at
-        || event->lease_worker.pid == 0) { /* another's by now, or told already */
+        || event->lease_worker.pid == 0) { /* leased by another by now, or reported already */
         return rc;
     }
     rc = touch(&touched, finish, txn, event);
@@ -209,7 +209,7 @@ static int finish_one(finish_t *finish, pay_rows_txn_t *txn, pay_event_result_t 
         look(touched, finish->now);
         return pay_store_event_move(txn, event, finish->now, finish->p);
     }
-    if (result->end == PAY_EVENT_WITHHELD) { /* it tells nothing of the endpoint */
+    if (result->end == PAY_EVENT_WITHHELD) { /* it says nothing about the endpoint */
         event->error = result->error;
         if (touched->endpoint) {
             touched->endpoint->probing = 0;
@@ -221,7 +221,7 @@ static int finish_one(finish_t *finish, pay_rows_txn_t *txn, pay_event_result_t 
         return deliver(finish, txn, touched, event);
     }
     if (result->end == PAY_EVENT_REFUSED) {
-        recover(touched); /* of this one only: the relay itself answers */
+        recover(touched); /* affects this event only: the relay itself answers */
         event->failures++;
         note_first_try(finish, event);
         return park(finish, txn, touched, event, result);
@@ -229,8 +229,7 @@ static int finish_one(finish_t *finish, pay_rows_txn_t *txn, pay_event_result_t 
     return fail(finish, txn, touched, event, result, jitter);
 }
 
-/* A failing endpoint is left alone for its back-off, another one is looked at when something is
- * due. */
+/* A failing endpoint is left alone for its back-off, any other is checked when something is due. */
 static int settle(finish_t *finish, pay_rows_txn_t *txn, touched_t *touched, unsigned char jitter)
 {
     pay_endpoint_t *endpoint = touched->endpoint;
@@ -283,16 +282,16 @@ apr_status_t pay_store_event_finish(pay_store_t *store, apr_array_header_t *resu
 
 /* ---- retry and drop */
 
-/* What a person does to one event. */
+/* An operation of a person on one event. */
 typedef struct hand_t {
     pay_event_t place;
     int drop;
     apr_pool_t *p;
-    pay_event_t *out; /* NULL: there is none */
+    pay_event_t *out; /* NULL if it does not exist */
     apr_status_t verdict;
 } hand_t;
 
-/* It is looked at now, whatever its back-off said. */
+/* The endpoint is checked now, whatever its back-off. */
 static int wake(pay_rows_txn_t *txn, const pay_event_t *event, apr_time_t now, int forgive,
                 apr_pool_t *p)
 {
@@ -309,7 +308,8 @@ static int wake(pay_rows_txn_t *txn, const pay_event_t *event, apr_time_t now, i
         }
         endpoint->probing = 0;
         endpoint->probes = 0;
-        endpoint->failing_since = 0; /* else what waits as long would be given up untried */
+        endpoint->failing_since =
+            0; /* else events that have waited as long would be parked untried */
         endpoint->due_at = now;
     } else {
         changed = pay_store_endpoint_hasten(endpoint, now);
@@ -328,7 +328,7 @@ static int retry(hand_t *hand, pay_rows_txn_t *txn, apr_time_t now)
     }
     event->failures = 0;
     event->first_try_at = 0;
-    if (event->parked_at || event->lease_worker.pid == 0) { /* what is on its way is left alone */
+    if (event->parked_at || event->lease_worker.pid == 0) { /* an event in delivery is left alone */
         rc = pay_store_event_move(txn, event, now, hand->p);
     } else {
         rc = pay_store_event_store(txn, event, hand->p);

@@ -9,13 +9,13 @@
 #include <string.h>
 
 #define TIME_LEN 8
-#define SWEEP_VISITS 8 /* rows that one count looks at: more than it makes */
+#define SWEEP_VISITS 8 /* rows that one count examines: more than it adds */
 
 static const char mailed_prefix[] = "mailed/";
 #define PREFIX_LEN (sizeof(mailed_prefix) - 1)
 #define MAILED_KEY_LEN (PREFIX_LEN + PAY_STORE_SCOPE_LEN + PAY_SHA256_LEN)
 
-/* What a row says: when receipts were sent, the oldest first; only those that still count. */
+/* The content of a row: when receipts were sent, oldest first; only those that still count. */
 typedef struct times_t {
     apr_time_t at[PAY_STORE_MAILED_MAX];
     int count;
@@ -71,8 +71,8 @@ static int is_mailed(const MDB_val *key)
     return key->mv_size == MAILED_KEY_LEN && memcmp(key->mv_data, mailed_prefix, PREFIX_LEN) == 0;
 }
 
-/* Copies the keys of old rows among the first few behind `key`, and behind the last one those from
- * the first on: digests lie anywhere, so that with time each row is looked at. */
+/* Copies the keys of old rows among the first few after `key` and, after the last row, those from
+ * the first one on: digests are spread evenly, so that each row is examined in time. */
 static int old_rows(unsigned char out[SWEEP_VISITS][MAILED_KEY_LEN], int *count,
                     pay_rows_txn_t *txn, const pay_store_key_t *key, apr_time_t now)
 {
@@ -113,7 +113,7 @@ static int sweep(pay_rows_txn_t *txn, const pay_store_key_t *key, apr_time_t now
         at.mv_size = MAILED_KEY_LEN;
         at.mv_data = old[i];
         rc = pay_rows_del(txn, PAY_TABLE_META, &at);
-        rc = rc == MDB_NOTFOUND ? MDB_SUCCESS : rc; /* met twice */
+        rc = rc == MDB_NOTFOUND ? MDB_SUCCESS : rc; /* visited twice */
     }
     return rc;
 }
