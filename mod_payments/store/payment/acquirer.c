@@ -46,9 +46,9 @@ int pay_store_acquirer_unlinked_key(pay_store_key_t *key, const pay_scope_t *sco
            && pay_store_key_bytes(key, "", 1) && pay_store_key_bytes(key, number.bytes, number.len);
 }
 
-/* ---- finding by name */
+/* ---- lookup by name */
 
-/* What the name leads to; MDB_NOTFOUND. */
+/* The value of the name's entry; MDB_NOTFOUND. */
 static int find(MDB_val *val, pay_store_key_t *key, pay_rows_txn_t *txn, const pay_scope_t *scope,
                 pay_store_acquirer_kind_t kind, const char *name)
 {
@@ -148,9 +148,9 @@ apr_status_t pay_store_refund_find_acquirer(pay_refund_t **out, pay_store_t *sto
     return pay_rows_status(rc);
 }
 
-/* ---- another account's */
+/* ---- names in other accounts */
 
-/* 1 in *found when the scope has a charge of that name, or a refund of that tag. */
+/* Sets *found to 1 if the scope has a charge with that name, or a refund with that tag. */
 static int scope_has(int *found, pay_rows_txn_t *txn, const pay_scope_t *scope,
                      const char *charge_reference, const char *tag)
 {

@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Scope and seq are the key's. New fields go to the end. */
+/* Scope and seq are in the key. New fields go to the end. */
 static const pay_row_field_t charge_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, reference),
     PAY_ROW_FIELD(PAY_ROW_BYTES, pay_charge_t, request_digest),
@@ -87,7 +87,7 @@ int pay_store_charge_ref_key(pay_store_key_t *key, const pay_scope_t *scope, con
     return pay_store_key_bytes(key, reference, strlen(reference));
 }
 
-/* What the rest of the program relies on without looking again. */
+/* Checks what the rest of the program relies on without checking again. */
 static int is_sound(const pay_charge_t *charge)
 {
     return charge->money.amount_minor > 0 && pay_currency_digits(charge->money.currency) >= 0
@@ -126,7 +126,7 @@ apr_size_t pay_store_charge_growth_max(const pay_charge_t *charge)
     const int pays_later = charge->kind == PAY_CHARGE_CHECKOUT;
     const int asks_for_card = is_given(charge->acquirer_reference) && !is_given(charge->card.last4);
 
-    /* The deadline, its last field, goes with its worker. */
+    /* The deadline, its last field, is cleared with its worker. */
     return pay_row_left_out(charge_fields, CHARGE_FIELDS, charge) + decided + later
            + (pays_later || asks_for_card ? card : 0) + (pays_later ? PAY_TOKEN_TEXT_MAX : 0)
            - sizeof(charge->wait_until_at);
@@ -229,7 +229,7 @@ void pay_store_charge_follow_refunds(pay_charge_t *charge)
 {
     int all_back;
 
-    /* What is known here needs no other's word any more. */
+    /* The refunds known here account for the full amount: no other source is needed. */
     if (charge->refunded_minor >= charge->money.amount_minor) {
         charge->spent = 0;
     }
@@ -244,7 +244,7 @@ void pay_store_charge_follow_refunds(pay_charge_t *charge)
     }
 }
 
-/* One that was made here since the acquirer told what had been given back comes on top of that. */
+/* A refund made here after the acquirer reported the refunded amount is added to it. */
 static void move_there(pay_charge_t *charge, const pay_refund_t *refund, pay_refund_state_t to)
 {
     apr_int64_t *there = &charge->refunded_there_minor;
@@ -277,7 +277,7 @@ int pay_store_charge_move_refund(int *turned, pay_rows_txn_t *txn, const pay_ref
     }
     if (!rc
         && pay_store_charge_refund_moved(charge, refund->state, to, refund->money.amount_minor)) {
-        rc = MDB_NOTFOUND; /* its amounts do not hold this refund */
+        rc = MDB_NOTFOUND; /* its amounts do not include this refund */
     }
     if (rc) {
         pay_store_charge_key(&key, &refund->scope, refund->charge_seq);
@@ -340,7 +340,7 @@ apr_status_t pay_store_charge_mark(apr_uint32_t *out, const char *email)
     return rv;
 }
 
-/* ---- what entries lead to */
+/* ---- the rows that entries lead to */
 
 /* The key of the charge with the scope at `scope` and the number at `seq`. */
 static int charge_key(pay_store_key_t *row_key, const void *scope, const void *seq)
@@ -352,14 +352,14 @@ static int charge_key(pay_store_key_t *row_key, const void *scope, const void *s
     return 1;
 }
 
-/* The number is the value, the scope leads the key. */
+/* The number is the value; the key begins with the scope. */
 static int row_of_value(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
 {
     return key->mv_size > PAY_STORE_SCOPE_LEN && value->mv_size == sizeof(apr_uint64_t)
            && charge_key(row_key, key->mv_data, value->mv_data);
 }
 
-/* The number is the end of the key, whose scope begins at `scope_at`. */
+/* The number is at the end of the key, whose scope begins at `scope_at`. */
 static int row_of_key(pay_store_key_t *row_key, const MDB_val *key, size_t scope_at)
 {
     const char *at = key->mv_data;
@@ -400,7 +400,7 @@ static int time_of(pay_store_entry_t *entry, const pay_store_key_t *at, const vo
     return MDB_SUCCESS;
 }
 
-/* Nothing moves a charge in time, and only erasing its payer changes the e-mail. */
+/* A charge's time never changes, and only erasing its payer changes the e-mail. */
 static int is_same_time(const void *before, const void *after)
 {
     const pay_charge_t *from = before, *to = after;
@@ -449,15 +449,15 @@ static int row_of_name(pay_store_key_t *row_key, const MDB_val *key, const MDB_v
            && row_of_value(row_key, key, value);
 }
 
-/* ---- by when it is due: open checkouts stand apart (store/payment/due.h) */
+/* ---- by due time: open checkouts have a part of their own (store/payment/due.h) */
 
 static int is_due(const pay_charge_t *charge)
 {
     return charge->state == PAY_CHARGE_PENDING || charge->due_at != 0;
 }
 
-/* Of the places that a checkout has, the last one is for open ones. 1 in `other`: the entry
- * that it would have in the other one. */
+/* A checkout's last place is the one for open ones. Sets `other` to the entry that it would have
+ * in the other place. */
 static int due_entry(pay_store_entry_t *entry, const pay_charge_t *charge, int other)
 {
     pay_store_key_t places[PAY_STORE_DUE_PLACES_MAX];
@@ -517,7 +517,7 @@ static const char *wrong_due(pay_table_t table, const MDB_val *key, const void *
     return NULL;
 }
 
-/* ---- what waits for a person */
+/* ---- charges that need review */
 
 static int held_of(pay_store_entry_t *entry, const pay_store_key_t *at, const void *record)
 {

@@ -22,7 +22,7 @@ static int follow(pay_charge_t **out, pay_rows_txn_t *txn, const pay_scope_t *sc
     return rc;
 }
 
-/* Makes the key where the list begins, and says on which side of it. */
+/* Makes the key where the list begins, and returns the direction from it. */
 static pay_rows_way_t begin_key(pay_store_key_t *key, const pay_scope_t *scope, apr_time_t from,
                                 const pay_charge_t *after)
 {
@@ -90,17 +90,17 @@ apr_status_t pay_store_charge_list(apr_array_header_t **out, pay_store_t *store,
 /* ---- search */
 
 #define ROWS_HINT 64
-#define SCRATCH_ROWS_MAX 64 /* rows that are decoded until their memory is used again */
-#define MARKS_A_LOOK 20     /* entries that are passed by take as long as one row that is read */
+#define SCRATCH_ROWS_MAX 64 /* rows decoded until their memory is reused */
+#define MARKS_A_LOOK 20     /* skipping this many entries takes as long as reading one row */
 
 typedef struct search_t {
     pay_rows_txn_t *txn;
     const pay_scope_t *scope;
     const pay_charge_filter_t *filter;
-    apr_uint32_t mark; /* of filter->email */
+    apr_uint32_t mark; /* mark of filter->email */
     pay_charge_cursor_t *cursor;
     int limit;
-    int looks, passed; /* rows read, and entries passed by, so far */
+    int looks, passed; /* rows read, and entries skipped, so far */
     apr_array_header_t *rows;
     apr_pool_t *scratch;
 } search_t;
@@ -120,7 +120,7 @@ static int is_enough(const search_t *search)
            || search->looks + search->passed / MARKS_A_LOOK >= PAY_STORE_LOOKS_MAX;
 }
 
-/* The charge of an entry, which is taken when it is wanted. */
+/* Reads the charge of an entry and takes it if it matches. */
 static int look(search_t *search, const MDB_val *key)
 {
     const pay_charge_cursor_t *at = search->cursor;
@@ -144,7 +144,7 @@ static int look(search_t *search, const MDB_val *key)
     return rc;
 }
 
-/* MDB_NOTFOUND: neither this one nor any behind it. */
+/* MDB_NOTFOUND: neither this one nor any after it. */
 static int entry(search_t *search, const MDB_val *key, const MDB_val *val)
 {
     const unsigned char *at = (const unsigned char *)key->mv_data + PAY_STORE_SCOPE_LEN;

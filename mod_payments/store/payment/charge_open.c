@@ -21,13 +21,13 @@
 typedef struct open_t {
     const pay_charge_t *proposal;
     const pay_outcome_t *outcome; /* NULL: not known yet */
-    const pay_idempotency_t *use; /* NULL: none */
+    const pay_idempotency_t *use; /* may be NULL */
     apr_pool_t *p;
     pay_charge_t *out;
-    pay_link_t *link; /* NULL: none */
+    pay_link_t *link; /* may be NULL */
     pay_claim_t claim;
     apr_interval_time_t stepped_back;
-    apr_status_t refused; /* APR_SUCCESS: it was not */
+    apr_status_t refused; /* APR_SUCCESS: not refused */
 } open_t;
 
 typedef struct withdraw_t {
@@ -79,7 +79,7 @@ apr_status_t pay_store_charge_look(pay_charge_look_t *out, pay_store_t *store,
     return pay_rows_status(rc);
 }
 
-/* The row as it is inserted: the proposal's facts, nothing decided yet. */
+/* The row as it is inserted: the proposal's data, nothing decided yet. */
 static pay_charge_t *opened(const pay_charge_t *proposal, apr_uint64_t seq, apr_time_t now,
                             apr_pool_t *p)
 {
@@ -121,7 +121,7 @@ static pay_charge_t *opened(const pay_charge_t *proposal, apr_uint64_t seq, apr_
     return charge;
 }
 
-/* The reference is taken, by row number `val`. */
+/* The reference is taken by row number `val`. */
 static int open_known(open_t *open, pay_rows_txn_t *txn, const MDB_val *ref_key, const MDB_val *val)
 {
     const pay_charge_t *proposal = open->proposal;
@@ -146,7 +146,7 @@ static int open_known(open_t *open, pay_rows_txn_t *txn, const MDB_val *ref_key,
     return MDB_SUCCESS;
 }
 
-/* Sets the claim when the reference is taken, whatever else would be said of the request. */
+/* Sets the claim if the reference is taken, whatever else applies to the request. */
 static int check_reference(open_t *open, pay_rows_txn_t *txn)
 {
     const pay_charge_t *proposal = open->proposal;
@@ -165,7 +165,7 @@ static int check_reference(open_t *open, pay_rows_txn_t *txn)
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-/* Sets the claim when the Idempotency-Key is another request's. */
+/* Sets the claim if the Idempotency-Key belongs to another request. */
 static int check_use(open_t *open, pay_rows_txn_t *txn)
 {
     int rc, known = 0;
@@ -178,7 +178,7 @@ static int check_use(open_t *open, pay_rows_txn_t *txn)
     return rc;
 }
 
-/* Strangers have a part of the account's quota, so that they never lock the shop out. */
+/* Anonymous clients have a share of the account's quota, so that they never block the shop. */
 static int check_quota(int *reached, const open_t *open, pay_rows_txn_t *txn)
 {
     const pay_charge_t *proposal = open->proposal;
@@ -194,7 +194,7 @@ static int check_quota(int *reached, const open_t *open, pay_rows_txn_t *txn)
     return rc;
 }
 
-/* The charge's own row and what belongs to it. */
+/* The charge's own row and the rows that belong to it. */
 static int put_rows(open_t *open, pay_rows_txn_t *txn)
 {
     int rc = MDB_SUCCESS;
@@ -218,7 +218,7 @@ static int put_rows(open_t *open, pay_rows_txn_t *txn)
     return rc ? rc : pay_store_total_charge(txn, open->out, 1, open->p);
 }
 
-/* The reference is this charge's. */
+/* The reference is claimed by this charge. */
 static int open_new(open_t *open, pay_rows_txn_t *txn, pay_store_scope_t *last)
 {
     const pay_scope_t *scope = &open->proposal->scope;
@@ -245,7 +245,7 @@ static int open_new(open_t *open, pay_rows_txn_t *txn, pay_store_scope_t *last)
         }
     }
     rc = put_rows(open, txn);
-    if (rc == MDB_KEYEXIST) { /* the scope row is behind its charges */
+    if (rc == MDB_KEYEXIST) { /* the scope row lags behind its charges */
         pay_store_charge_key(&key, scope, last->charge_seq);
         val = pay_store_key_val(&key);
         return pay_rows_bad(PAY_TABLE_SCOPE, &val);
@@ -325,7 +325,7 @@ apr_status_t pay_store_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_s
     assert(proposal->money.amount_minor > 0);
     assert(outcome || proposal->due_at > 0);
     assert(!outcome || outcome->kind != PAY_OUTCOME_UNKNOWN);
-    /* What makes a row too long is told before anything waits for its turn to write. */
+    /* A row that is too long is reported before anything waits for the writer lock. */
     new = opened(proposal, 0, 0, p);
     rc = pay_store_charge_encode(&row, new, p);
     if (!rc && row.mv_size + pay_store_charge_growth_max(new) > PAY_STORE_CHARGE_ROW_MAX) {

@@ -17,7 +17,7 @@
 #include <apr_strings.h>
 #include <assert.h>
 
-/* Where a refund speaks against a decline its acquirer is asked again after this. */
+/* If a refund contradicts a decline, the acquirer is queried again after this time. */
 #define DISPUTED_AGAIN apr_time_from_sec(60 * 60)
 
 typedef struct resolve_t {
@@ -26,20 +26,20 @@ typedef struct resolve_t {
     const pay_outcome_t *outcome;
     apr_time_t due_at;
     apr_pool_t *p;
-    pay_charge_t *out; /* NULL: there is none */
+    pay_charge_t *out; /* NULL if it does not exist */
     int changed;
     int contradicts;
-    int disputed; /* it is held since now */
+    int disputed; /* it needs review from now on */
 } resolve_t;
 
-/* A checkout that was closed without an outcome, and is asked about all the same. */
+/* A checkout that was closed without an outcome, and is still queried. */
 static int is_closed(const pay_charge_t *charge)
 {
     return charge->state == PAY_CHARGE_VOID || charge->state == PAY_CHARGE_ABANDONED;
 }
 
-/* A closed checkout that is asked about is so at due_at; 0: no more. A person who says that it
- * stays closed may do so when nobody asks any more. Others are left alone. */
+/* A closed checkout that is queried is next queried at due_at; 0: no more. A person may confirm
+ * that it stays closed when it is no longer queried. Others are left alone. */
 static int ask_closed(resolve_t *resolve, pay_rows_txn_t *txn)
 {
     const pay_outcome_t *outcome = resolve->outcome;
@@ -59,7 +59,7 @@ static int ask_closed(resolve_t *resolve, pay_rows_txn_t *txn)
     return pay_store_charge_put(txn, charge, resolve->p);
 }
 
-/* Nobody knows yet: its worker lets go, and it is asked about at due_at. */
+/* Not decided yet: its worker lets go, and it is queried at due_at. */
 static int release(resolve_t *resolve, pay_rows_txn_t *txn)
 {
     pay_charge_t *charge = resolve->out;
@@ -99,7 +99,7 @@ static void freeze(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_
     }
 }
 
-/* What the acquirer tells of a card that is not known here. */
+/* Stores the acquirer's data on a card that is not known here. */
 static void take_card(pay_charge_t *charge, const pay_card_t *card, apr_pool_t *p)
 {
     if (!card || *charge->card.last4) {
@@ -111,7 +111,9 @@ static void take_card(pay_charge_t *charge, const pay_card_t *card, apr_pool_t *
     charge->card.type = pay_store_text_cut(card->type, PAY_STORE_CARD_TEXT_MAX, p);
 }
 
-/* By which the payer of a checkout is charged again; none of a payer who was erased meanwhile. */
+/*
+ * The token that charges the payer of a checkout again; not for a payer who was erased meanwhile.
+ */
 static void take_token(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_t *p)
 {
     if (charge->kind == PAY_CHARGE_CHECKOUT && outcome->kind == PAY_OUTCOME_APPROVED
@@ -136,7 +138,7 @@ int pay_store_charge_decide(pay_charge_t *charge, const pay_outcome_t *outcome, 
     take_card(charge, outcome->card, p);
     take_token(charge, outcome, p);
     freeze(charge, outcome, p);
-    pay_store_charge_follow_refunds(charge); /* it may have been given back already */
+    pay_store_charge_follow_refunds(charge); /* it may have been refunded already */
     charge->decided_state = charge->state;
     return 1;
 }
@@ -156,7 +158,7 @@ void pay_store_charge_fee(pay_charge_t *charge, pay_rows_txn_t *txn, apr_pool_t 
     }
 }
 
-/* The token of a checkout that was paid is its payer's. */
+/* The token of a checkout that was paid belongs to its payer. */
 static int issue_token(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p)
 {
     const pay_token_t token = {.scope = charge->scope,
@@ -173,9 +175,9 @@ static int issue_token(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool
 }
 
 /*
- * The first decision, which is told for ever. It may come after a checkout was closed: the payer
- * had paid just before, and the acquirer's word counts. A closed checkout that was not paid stays
- * closed: a decline contradicts nothing there.
+ * The first decision, which is returned from now on. It may come after a checkout was closed: the
+ * payer had paid just before, and the acquirer's outcome counts. A closed checkout that was not
+ * paid stays closed: a decline contradicts nothing there.
  */
 int pay_store_charge_settle(int *changed, pay_rows_txn_t *txn, pay_charge_t *charge,
                             const pay_outcome_t *outcome, apr_pool_t *p)
@@ -206,14 +208,14 @@ int pay_store_charge_settle(int *changed, pay_rows_txn_t *txn, pay_charge_t *cha
     return rc ? rc : pay_store_total_charge(txn, charge, 1, p);
 }
 
-/* It was decided before: nothing changes, but an outcome that says otherwise is kept. */
+/* It was decided before: nothing changes, but a contradicting outcome is recorded. */
 static int resolve_decided(resolve_t *resolve, pay_rows_txn_t *txn)
 {
     pay_charge_t *charge = resolve->out;
     int approved = pay_charge_was_approved(charge);
 
     if ((resolve->outcome->kind == PAY_OUTCOME_APPROVED) == approved
-        || resolve->outcome->resolution) { /* a person who came late: no word of the acquirer's */
+        || resolve->outcome->resolution) { /* a person's late decision, not the acquirer's */
         return PAY_ROWS_SILENT;
     }
     resolve->contradicts = 1;
@@ -225,15 +227,15 @@ static int resolve_decided(resolve_t *resolve, pay_rows_txn_t *txn)
 }
 
 /*
- * Money of it was given back, so it was approved: a decline is not believed. Decided, the refund
- * would count in the totals, and the charge would not. A person looks, and its acquirer is asked
- * again.
+ * Part of it was refunded, so it was approved: a decline is not trusted. If it were decided, the
+ * totals would include the refund but not the charge. A person reviews it, and its acquirer is
+ * queried again.
  */
 static int dispute(resolve_t *resolve, pay_rows_txn_t *txn)
 {
     pay_charge_t *charge = resolve->out;
 
-    if (resolve->outcome->resolution) { /* the person was told so */
+    if (resolve->outcome->resolution) { /* the person was shown this */
         return PAY_ROWS_SILENT;
     }
     resolve->disputed = charge->held != PAY_HELD_DIFFERENT;
@@ -330,12 +332,12 @@ typedef struct late_t {
     apr_uint64_t seq;
     const pay_late_step_t *step;
     apr_pool_t *p;
-    pay_charge_t *out; /* NULL: there is none */
+    pay_charge_t *out; /* NULL if it does not exist */
     int changed;
     int found; /* the approval is new */
 } late_t;
 
-/* What is known of the approval, beside a decision that stays as it is. */
+/* Records the known data of the approval, beside a decision that stays unchanged. */
 static void note(late_t *late)
 {
     const pay_late_step_t *step = late->step;
@@ -421,12 +423,12 @@ typedef struct void_t {
     const char *reference;
     const pay_idempotency_t *use;
     apr_pool_t *p;
-    pay_charge_t *out; /* NULL: there is none */
+    pay_charge_t *out; /* NULL if it does not exist */
     pay_kept_t *kept;
     int voided;
 } void_t;
 
-/* What a retry under the same Idempotency-Key is answered. */
+/* Stores the answer to a retry under the same Idempotency-Key. */
 static int keep_answer(const void_t *work, pay_rows_txn_t *txn)
 {
     pay_writer_t *w;
@@ -440,7 +442,9 @@ static int keep_answer(const void_t *work, pay_rows_txn_t *txn)
                                    work->p);
 }
 
-/* Nothing is decided by it: the acquirer may still report that the payer had paid, and is asked. */
+/*
+ * Voiding decides nothing: the acquirer may still report that the payer had paid, and is queried.
+ */
 static int close_checkout(void_t *work, pay_rows_txn_t *txn)
 {
     pay_charge_t *charge = work->out;

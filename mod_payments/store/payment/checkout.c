@@ -16,7 +16,10 @@
 
 /* ---- the record */
 
-/* The row of a checkout together with its indexes: its page, and the list of what is removed. */
+/*
+ * The row of a checkout together with its indexes: its page, and the list of checkouts to be
+ * removed.
+ */
 
 #include "store/payment/checkout.h"
 
@@ -57,9 +60,9 @@ static int row_of_page(pay_store_key_t *row_key, const MDB_val *key, const MDB_v
            && pay_store_key_of(row_key, place + 1, value->mv_size - 1);
 }
 
-/* ---- how it ended */
+/* ---- its end */
 
-/* Takes it out of the count; the caller removes the row. */
+/* Subtracts it from the count; the caller removes the row. */
 static int checkout_forget(pay_rows_txn_t *txn, const pay_charge_t *charge)
 {
     return charge->checkout->stranger ? pay_store_rows_strangers(txn, &charge->scope, -1)
@@ -73,14 +76,14 @@ int pay_store_checkout_of_stranger(int *out, pay_rows_txn_t *txn, const pay_char
     if (!charge->checkout) {
         return MDB_SUCCESS;
     }
-    if (!charge->key_id || !*charge->key_id) { /* of a page: no key asked for it */
+    if (!charge->key_id || !*charge->key_id) { /* made by a page: no key requested it */
         *out = *charge->checkout->link != '\0';
         return MDB_SUCCESS;
     }
     return pay_store_api_key_is_public(out, txn, charge->key_id, p);
 }
 
-/* Writes the row of a new checkout, and counts it as a stranger's if it is one. */
+/* Writes the row of a new checkout, and counts it if an anonymous client made it. */
 static int checkout_opened(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p)
 {
     pay_checkout_t *checkout = apr_pmemdup(p, charge->checkout, sizeof(*checkout));
@@ -109,7 +112,7 @@ int pay_store_checkout_list_at(pay_rows_txn_t *txn, pay_charge_t *charge, apr_ti
     return pay_store_checkout_put(txn, charge, p);
 }
 
-/* Paid: it stays, and is no stranger's any more. */
+/* Paid: it stays, and no longer counts as an anonymous client's. */
 static int paid(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p)
 {
     pay_checkout_t *checkout = apr_pmemdup(p, charge->checkout, sizeof(*checkout));
@@ -148,7 +151,7 @@ int pay_store_checkout_ended(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool
 
 /* ---- its row */
 
-/* Scope and seq are the key's. New fields go to the end. */
+/* Scope and seq are in the key. New fields go to the end. */
 static const pay_row_field_t checkout_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_checkout_t, page_id),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_checkout_t, link),
@@ -212,7 +215,7 @@ int pay_store_checkout_load(pay_charge_t *charge, pay_rows_txn_t *txn, apr_pool_
     }
     rc = pay_store_checkout_decode(&checkout, &at, &row, p);
     if (rc == PAY_ROWS_BAD) {
-        return MDB_SUCCESS; /* what happened to the money does not depend on it */
+        return MDB_SUCCESS; /* the result of the payment does not depend on it */
     }
     if (!rc) {
         charge->checkout = checkout;
@@ -228,7 +231,9 @@ int pay_store_checkout_add(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t
         return MDB_SUCCESS;
     }
     rc = checkout_opened(txn, charge, p);
-    return rc == MDB_KEYEXIST ? EINVAL : rc; /* no duplicate reference, which that code means */
+    return rc == MDB_KEYEXIST
+               ? EINVAL
+               : rc; /* not a duplicate reference, which is the meaning of that code */
 }
 
 int pay_store_checkout_is_asked(const pay_charge_t *charge)
@@ -237,7 +242,7 @@ int pay_store_checkout_is_asked(const pay_charge_t *charge)
            && (charge->scope.mode == PAY_LIVE || charge->checkout->step == PAY_CHECKOUT_SENT);
 }
 
-/* ---- what ended unpaid, by when */
+/* ---- checkouts that ended unpaid, by time of their end */
 
 static int sweep_of(pay_store_entry_t *entry, const pay_store_key_t *at, const void *record)
 {
@@ -325,14 +330,14 @@ int pay_store_checkout_del(pay_rows_txn_t *txn, const pay_charge_t *charge)
     return pay_store_record_del(txn, &pay_store_checkout_record, &key, charge->checkout);
 }
 
-/* ---- a move */
+/* ---- steps */
 
 typedef struct move_t {
     const pay_scope_t *scope;
     apr_uint64_t seq;
     const pay_checkout_move_t *what;
     apr_pool_t *p;
-    pay_charge_t *out; /* NULL: there is none */
+    pay_charge_t *out; /* NULL if it does not exist */
     int changed;
 } move_t;
 
@@ -347,7 +352,7 @@ static int may_move(const pay_charge_t *charge, const pay_checkout_move_t *what)
            && pay_checkout_is_over(charge, what->now) == (what->to == PAY_CHECKOUT_EXPIRED);
 }
 
-/* The checkout as it is after the move. */
+/* Changes the checkout to its state after the step. */
 static void step(pay_charge_t *charge, const pay_checkout_move_t *what, apr_pool_t *p)
 {
     pay_checkout_t *checkout = apr_pmemdup(p, charge->checkout, sizeof(*checkout));
@@ -366,7 +371,7 @@ static void step(pay_charge_t *charge, const pay_checkout_move_t *what, apr_pool
     }
 }
 
-/* Nothing is decided: it is looked at again at due_at, or it is abandoned. */
+/* Nothing is decided: it is checked again at due_at, or it is abandoned. */
 static int stay_or_end(move_t *move, pay_rows_txn_t *txn)
 {
     pay_charge_t *charge = move->out;

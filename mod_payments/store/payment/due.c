@@ -33,7 +33,7 @@ pay_table_t pay_store_due_table_refund(const pay_refund_t *refund)
     return refund->state == PAY_REFUND_FAILED ? PAY_TABLE_LATE_DUE : PAY_TABLE_PENDING_DUE;
 }
 
-/* Of a row that is damaged the time may be anything. */
+/* The time in a damaged row may have any value. */
 static int may_stand_apart(const pay_charge_t *charge)
 {
     return charge->kind == PAY_CHARGE_CHECKOUT && charge->state == PAY_CHARGE_PENDING
@@ -98,14 +98,14 @@ int pay_store_due_count(apr_uint64_t *sent, apr_uint64_t *open, pay_rows_txn_t *
     return pay_rows_scan_end(&scan, rc);
 }
 
-/* ---- taking what is due */
+/* ---- taking due rows */
 
-/* Index entries looked at for each row that may be returned. */
+/* Index entries read for each row that may be returned. */
 #define VISITS_PER_ROW 4
 
 #define DAY apr_time_from_sec(24 * 60 * 60)
-/* The longest waits there are. Questions about what is pending are a day apart at most, and leases
- * are shorter; the last one about what failed or was closed comes after a week. */
+/* The longest waits. Queries about pending rows are a day apart at most, and leases are shorter;
+ * the last query about failed or closed rows comes after a week. */
 #define LONGEST_PENDING (DAY + apr_time_from_sec(60 * 60))
 #define LONGEST_LATE (7 * DAY)
 #define LONGEST_OPEN (PAY_CHECKOUT_LIFETIME_MAX + PAY_CHECKOUT_AHEAD_MAX)
@@ -128,14 +128,14 @@ typedef struct take_t {
     apr_array_header_t *out; /* of pay_due_t */
 } take_t;
 
-/* What both kinds of rows have in common. */
+/* The common members of both kinds of rows. */
 typedef struct work_in_flight_t {
     const pay_worker_t *worker;
     apr_int64_t wait_until_ms;
     apr_time_t wait_until_at;
     apr_time_t *due_at;
     apr_uint32_t *attempts;
-    int is_due; /* pending; failed for absence, or a closed checkout, and asked about late */
+    int is_due; /* pending; failed for absence, or a closed checkout, and queried late */
 } work_in_flight_t;
 
 static work_in_flight_t work_of_charge(pay_charge_t *charge)
@@ -176,7 +176,7 @@ static entry_t entry_read(pay_table_t table, const MDB_val *key, const MDB_val *
     return entry;
 }
 
-/* What is due later than this was put off while the clock was ahead, and is due now. */
+/* A row due later than this was postponed while the clock was ahead, and is due now. */
 static apr_time_t latest_of(pay_table_t table, pay_store_due_part_t part, apr_time_t now)
 {
     if (part == PAY_DUE_OPEN) {
@@ -185,8 +185,8 @@ static apr_time_t latest_of(pay_table_t table, pay_store_due_part_t part, apr_ti
     return now + (table == PAY_TABLE_PENDING_DUE ? LONGEST_PENDING : LONGEST_LATE);
 }
 
-/* Those of the part from the scan's place on that are due by `until`, as long as `out` has fewer
- * than `limit`. */
+/* Collects entries of the part from the scan's position on that are due by `until`, as long as
+ * `out` has fewer than `limit`. */
 static int entries_from(apr_array_header_t *out, pay_rows_scan_t *scan, pay_store_due_part_t part,
                         apr_time_t until, int limit, apr_pool_t *p)
 {
@@ -207,8 +207,8 @@ static int entries_from(apr_array_header_t *out, pay_rows_scan_t *scan, pay_stor
     return rc;
 }
 
-/* The first entries of a part of a table that are due, until `out` has `limit` of them; then those
- * that are due too far ahead. */
+/* The first due entries of a part of a table, until `out` has `limit` of them; then those whose
+ * due time is too far ahead. */
 static int entries_of(apr_array_header_t *out, pay_rows_txn_t *txn, pay_table_t table,
                       pay_store_due_part_t part, apr_time_t now, int limit, apr_pool_t *p)
 {
@@ -228,8 +228,8 @@ static int entries_of(apr_array_header_t *out, pay_rows_txn_t *txn, pay_table_t 
     return pay_rows_scan_end(&scan, rc);
 }
 
-/* What is due, at most `limit` entries, pending ones first; copied, for the index changes as they
- * are worked on. */
+/* The due entries, at most `limit`, pending ones first; copied, because the index changes while
+ * they are processed. */
 static int entries_due(apr_array_header_t **out, pay_rows_txn_t *txn, apr_time_t now, int limit,
                        apr_pool_t *p)
 {
@@ -243,7 +243,7 @@ static int entries_due(apr_array_header_t **out, pay_rows_txn_t *txn, apr_time_t
     return rc ? rc : entries_of(*out, txn, PAY_TABLE_LATE_DUE, PAY_DUE_SENT, now, limit, p);
 }
 
-/* The row behind an entry; *due stays empty when there is none. */
+/* Loads the row of an entry; *due stays empty if there is no row. */
 static int load(pay_due_t *due, pay_store_refund_t **refund, pay_charge_t **charge,
                 pay_rows_txn_t *txn, const entry_t *entry, apr_pool_t *p)
 {
@@ -258,7 +258,7 @@ static int load(pay_due_t *due, pay_store_refund_t **refund, pay_charge_t **char
         rc = pay_store_refund_get(refund, txn, &entry->refund_key, p);
         if (!rc && (*refund)->refund.charge_seq != 0) {
             rc = pay_store_charge_get(charge, txn, &entry->scope, (*refund)->refund.charge_seq, p);
-            if (rc == MDB_NOTFOUND) { /* a refund of a charge that is gone is not to be sent */
+            if (rc == MDB_NOTFOUND) { /* a refund whose charge no longer exists must not be sent */
                 return pay_rows_bad(entry->table, &entry->key);
             }
         }
@@ -271,7 +271,7 @@ static int load(pay_due_t *due, pay_store_refund_t **refund, pay_charge_t **char
     return rc;
 }
 
-/* An entry whose row cannot be read goes to the back, so that it never blocks the others. */
+/* Moves an entry whose row cannot be read to the end, so that it never blocks the others. */
 static int push_entry(pay_rows_txn_t *txn, const entry_t *entry, apr_time_t due_at)
 {
     pay_store_key_t key;
@@ -287,23 +287,26 @@ static int push_entry(pay_rows_txn_t *txn, const entry_t *entry, apr_time_t due_
     return pay_rows_put(txn, entry->table, &at, &val, 0);
 }
 
-/* For how long the row is left to its worker, which may have sent it just before its deadline; 0:
- * it is ours to ask about. */
+/* How long the row is left to its worker, which may have sent it just before its deadline; 0: it
+ * may be queried now. */
 static apr_interval_time_t busy_for(const work_in_flight_t *work)
 {
     return pay_worker_left(work->worker, work->wait_until_ms + apr_time_as_msec(PAY_WORKER_GRACE),
                            work->wait_until_at, pay_store_time_now());
 }
 
-/* 1: an open checkout whose time is not over, which a store written before has among those that
- * were sent. */
+/* Returns 1 for an open checkout that has not expired and that an earlier version of the store put
+ * among the sent ones. */
 static int is_early(const take_t *take, const entry_t *entry, const pay_charge_t *charge)
 {
     return charge && entry->due_at > take->now && pay_checkout_is_open(charge)
            && pay_store_due_part(&entry->key) == PAY_DUE_SENT;
 }
 
-/* The entry that was found is gone; the one that the row should have may be missing. */
+/*
+ * The entry that was found does not exist any more; the one that the row should have may be
+ * missing.
+ */
 static int put_in_place(pay_rows_txn_t *txn, const pay_store_refund_t *refund,
                         const pay_charge_t *charge)
 {
@@ -336,10 +339,10 @@ static int take_entry(take_t *take, pay_rows_txn_t *txn, const entry_t *entry)
         work = work_of_charge(charge);
     }
     if (!work.is_due) {
-        return MDB_SUCCESS; /* a leftover of an entry that was once pushed back unread */
+        return MDB_SUCCESS; /* left over from an entry that was once moved back unread */
     }
     if (*work.due_at != entry->due_at || is_early(take, entry, refund ? NULL : charge)) {
-        return put_in_place(txn, refund, charge); /* the row says when and where */
+        return put_in_place(txn, refund, charge); /* the row determines time and table */
     }
     busy = busy_for(&work);
     if (busy > 0) {
@@ -380,7 +383,7 @@ apr_status_t pay_store_due_take(apr_array_header_t **out, pay_store_t *store, ap
     assert(limit >= 1);
     assert(limit <= PAY_STORE_ROWS_MAX);
     assert(lease > 0);
-    /* Most steps find nothing: those take no turn to write. */
+    /* Most steps find nothing: those do not wait for the writer lock. */
     rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;

@@ -20,7 +20,7 @@ void pay_store_held_key(pay_store_key_t *key, const pay_scope_t *scope, pay_stor
 
 /* ---- the list */
 
-/* Where it begins: behind `after`, else at the scope, else at the table's start. */
+/* The start of the list: after `after`, else at the scope, else at the table's start. */
 static void begin_key(pay_store_key_t *key, const pay_scope_t *scope, const pay_due_t *after)
 {
     static const unsigned char behind = 0;
@@ -49,7 +49,7 @@ static int is_of_scope(const MDB_val *key, const pay_scope_t *scope)
     return key->mv_size >= want.len && !memcmp(key->mv_data, want.bytes, want.len);
 }
 
-/* The row behind an entry; *due stays empty when it cannot be read, which the log tells. */
+/* The row of an entry; *due stays empty if it cannot be read, which is logged. */
 static int load(pay_due_t *due, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val,
                 apr_pool_t *p)
 {

@@ -3,27 +3,28 @@
 #define PAY_STORE_PAYMENT_HINT_H
 
 /*
- * What units of work of the payers' path will read, in the words of their nouns: parts of their
- * pay_rows_hints_t. A name that is too long for a key hints nothing, as nothing can be read of it.
+ * The rows that units of work on the payment path will read, by nouns: parts of their
+ * pay_rows_hints_t. A name that is too long for a key gives no hint, because nothing can be read by
+ * it.
  */
 
 #include "store/rows.h"
 
-/* The charge under a reference, or that there is none. */
+/* The charge under a reference, or its absence. */
 void pay_store_hint_reference(pay_rows_txn_t *txn, const pay_scope_t *scope, const char *reference);
-/* A charge, and what a checkout has beside it. */
+/* A charge, and the additional rows of a checkout. */
 void pay_store_hint_charge(pay_rows_txn_t *txn, const pay_scope_t *scope, apr_uint64_t seq);
-/* What an Idempotency-Key stands for; `use` NULL: none was given. */
+/* The idempotency record of a key; `use` is NULL if no key was given. */
 void pay_store_hint_kept(pay_rows_txn_t *txn, const pay_scope_t *scope,
                          const pay_idempotency_t *use);
 /* A refund by its name in `table`: refund_ref or refund_id. */
 void pay_store_hint_refund(pay_rows_txn_t *txn, pay_table_t table, const pay_scope_t *scope,
                            const char *name);
-/* Who wants to know of what is decided in the scope. */
+/* The endpoints that receive the decisions of the scope. */
 void pay_store_hint_events(pay_rows_txn_t *txn, const pay_scope_t *scope);
-/* What the fee of an approved charge is computed by. */
+/* The rows from which the fee of an approved charge is computed. */
 void pay_store_hint_fee(pay_rows_txn_t *txn, const pay_scope_t *scope);
-/* Where what is decided now is counted, if it was made in this quarter of an hour. */
+/* The total that counts a decision now, if the charge was made in this quarter of an hour. */
 void pay_store_hint_total(pay_rows_txn_t *txn, const pay_scope_t *scope, const char *currency);
 /* The payment link that a checkout is made from. */
 void pay_store_hint_link(pay_rows_txn_t *txn, const pay_scope_t *scope, const char *reference);

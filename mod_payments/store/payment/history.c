@@ -52,7 +52,7 @@ static void history_key(pay_store_key_t *key, const pay_scope_t *scope)
     pay_store_key_scope(key, scope);
 }
 
-/* Of a scope without a row: an empty one. */
+/* An empty one for a scope without a row. */
 static int history_load(pay_history_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
                         apr_pool_t *p)
 {
@@ -112,7 +112,9 @@ apr_status_t pay_store_history_get(pay_history_t **out, pay_store_t *store,
     return pay_rows_status(rc);
 }
 
-/* The number of the epoch, if the range holds all that may have been made since its copy. */
+/*
+ * The number of the epoch, if the range covers everything that may have been made since its copy.
+ */
 static int covered(apr_uint32_t *out, pay_rows_txn_t *txn, const ask_t *ask,
                    const pay_history_t *history, apr_time_t now)
 {
@@ -171,7 +173,7 @@ apr_status_t pay_store_history_ask(pay_history_t **out, pay_store_t *store,
     apr_status_t rv;
 
     *out = NULL;
-    if (from <= 0 || from > to) { /* 0 stands for "not begun" */
+    if (from <= 0 || from > to) { /* 0 means "not begun" */
         return APR_EINVAL;
     }
     rv = pay_rows_commit(store, pay_turn_scope(scope), 0, ask_work, &ask);
@@ -183,8 +185,8 @@ apr_status_t pay_store_history_ask(pay_history_t **out, pay_store_t *store,
 }
 
 /*
- * The request's part comes from who works on it, unless that is over: another one was made since,
- * or another process, which took over while a window of this one was fetched, is further on.
+ * Returns 1 if the caller's part of the request is outdated: another request was made since, or
+ * another process, which took over while a window of this one was fetched, has advanced further.
  */
 static int is_overtaken(const pay_history_t *history, const pay_history_t *stored)
 {

@@ -23,12 +23,12 @@
 typedef struct sweep_t {
     const pay_scope_t *scope;
     apr_uint32_t number;
-    pay_store_key_t from;     /* where the next part begins */
+    pay_store_key_t from;     /* the start of the next part */
     apr_array_header_t *keys; /* of MDB_val: the rows of this part */
-    apr_pool_t *ptemp;        /* of this part */
+    apr_pool_t *ptemp;        /* for this part */
 } sweep_t;
 
-/* The next rows of the import. *done 1: the scope has no more. */
+/* The next rows of the import. Sets *done to 1 if the scope has no more. */
 static int collect(int *done, sweep_t *sweep, pay_rows_txn_t *txn)
 {
     const pay_store_key_t from = sweep->from;
@@ -43,7 +43,7 @@ static int collect(int *done, sweep_t *sweep, pay_rows_txn_t *txn)
     rc = pay_rows_next(&key, &row, &scan);
     while (!rc && visits++ < PAY_STORE_SWEEP_VISITS_MAX
            && sweep->keys->nelts < PAY_STORE_SWEEP_ROWS_MAX) {
-        /* A row whose head cannot be read is logged and left to the store's check. */
+        /* A row whose head cannot be read is logged and left to `store check`. */
         if (pay_store_refund_head(&head, &key, &row) == MDB_SUCCESS
             && head.import_number == sweep->number) {
             APR_ARRAY_PUSH(sweep->keys, MDB_val) = pay_rows_dup(&key, sweep->ptemp);
@@ -76,7 +76,7 @@ static int remove_work(pay_rows_txn_t *txn, void *baton)
 
     for (i = 0; i < sweep->keys->nelts; i++) {
         rc = pay_store_refund_get(&row, txn, &APR_ARRAY_IDX(sweep->keys, i, MDB_val), sweep->ptemp);
-        if (rc == MDB_NOTFOUND) { /* swept by another meanwhile */
+        if (rc == MDB_NOTFOUND) { /* removed by another sweep meanwhile */
             continue;
         }
         if (!rc) {
@@ -104,7 +104,7 @@ static int remove_work(pay_rows_txn_t *txn, void *baton)
     return pay_store_scope_put(txn, sweep->scope, &last, sweep->ptemp);
 }
 
-/* One read transaction, and one to write if it found something. */
+/* One read transaction, and one write transaction if it found something. */
 static apr_status_t sweep_part(int *done, sweep_t *sweep, pay_store_t *db)
 {
     pay_rows_txn_t txn;
@@ -149,26 +149,26 @@ apr_status_t pay_store_sweep(pay_store_t *db, const pay_scope_t *scope, apr_uint
 
 /* ---- import */
 
-/* How far ahead of the clock an imported createdAt may lie (docs/store.md, rule 7). */
+/* How far ahead of the clock an imported createdAt may be (docs/store.md, rule 7). */
 #define AHEAD_MAX apr_time_from_sec(5 * 60)
 
-/* One record on its way in. */
+/* One record to be imported. */
 typedef struct record_t {
     pay_store_refund_t row;
     const char *text;
-    /* What its maker calls the charge: a batch may run again, the row's is lost. */
+    /* The maker's name of the charge: a batch may run again, and the row's own is overwritten. */
     const char *charge;
     int skip;   /* the batch has it already */
-    int turned; /* its charge became reversed by it */
+    int turned; /* it reversed its charge */
 } record_t;
 
 typedef struct begin_t {
     const pay_scope_t *scope;
-    apr_uint32_t swept; /* the unfinished import of which nothing is left any more, 0: none */
+    apr_uint32_t swept; /* the unfinished import that is completely removed, 0: no import */
     apr_pool_t *p;
     int busy;
-    apr_uint32_t number;   /* given now, 0: not yet */
-    apr_uint32_t leftover; /* what has to be swept first, 0: nothing */
+    apr_uint32_t number;   /* assigned now, 0: not yet */
+    apr_uint32_t leftover; /* the import that must be swept first, 0: no import */
 } begin_t;
 
 typedef struct rows_t {
@@ -181,8 +181,8 @@ typedef struct rows_t {
 } rows_t;
 
 /*
- * Claims the scope. An import that was left unfinished is closed first, so that nobody adds to it
- * while it is swept; then this runs again for a number of its own.
+ * Claims the scope. An unfinished import is closed first, so that nobody adds to it while it is
+ * swept; then this runs again to get a number of its own.
  */
 static int begin_work(pay_rows_txn_t *txn, void *baton)
 {
@@ -244,7 +244,7 @@ apr_status_t pay_store_import_begin(pay_import_t *out, pay_store_t *store, const
     return APR_SUCCESS;
 }
 
-/* One record beside those before it in the batch. */
+/* Prepares one record, given those before it in the batch. */
 static apr_status_t prepare_one(record_t *record, const pay_import_t *import,
                                 const pay_refund_t *refund, apr_hash_t *ids, apr_hash_t *references,
                                 apr_time_t latest, apr_pool_t *p)
@@ -291,7 +291,7 @@ static apr_status_t prepare_one(record_t *record, const pay_import_t *import,
     return APR_SUCCESS;
 }
 
-/* All that can be judged and written without the store, so that no writer waits for it. */
+/* Does all checks and writing that need no store, so that no writer waits for it. */
 static apr_status_t prepare(rows_t *rows, const apr_array_header_t *refunds)
 {
     apr_time_t latest = pay_time_now() + AHEAD_MAX;
@@ -311,7 +311,7 @@ static apr_status_t prepare(rows_t *rows, const apr_array_header_t *refunds)
     return rv;
 }
 
-/* The text stored under an id; MDB_NOTFOUND when the id is free. */
+/* The text stored under an id; MDB_NOTFOUND if the id is free. */
 static int stored_text(MDB_val *text, pay_rows_txn_t *txn, const pay_store_key_t *id)
 {
     MDB_val at = pay_store_key_val(id), refund_key, row;
@@ -332,8 +332,8 @@ static int stored_text(MDB_val *text, pay_rows_txn_t *txn, const pay_store_key_t
 }
 
 /*
- * 1 when the row stored under the record's id is that record, but for what its charge is called:
- * the row may have got our reference, or lost the acquirer's, since it was written.
+ * Sets *same to 1 if the row stored under the record's id is that record, except for the name of
+ * its charge: the row may have got our reference, or lost the acquirer's, since it was written.
  */
 static int is_same_refund(int *same, pay_rows_txn_t *txn, const record_t *record, apr_pool_t *p)
 {
@@ -353,7 +353,7 @@ static int is_same_refund(int *same, pay_rows_txn_t *txn, const record_t *record
     if (row->refund.charge_seq != 0) {
         rc = pay_store_charge_get(&charge, txn, &like.scope, row->refund.charge_seq, p);
         if (rc) {
-            return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc; /* store check tells of it */
+            return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc; /* store check reports it */
         }
         name = charge->acquirer_reference;
     }
@@ -367,7 +367,7 @@ static int is_same_refund(int *same, pay_rows_txn_t *txn, const record_t *record
     return MDB_SUCCESS;
 }
 
-/* Is it there already (*known), or is one of its names taken (rows->verdict)? */
+/* Sets *known if the record exists already, and rows->verdict if one of its names is taken. */
 static int judge(int *known, rows_t *rows, pay_rows_txn_t *txn, const record_t *record)
 {
     const pay_refund_t *refund = &record->row.refund;
@@ -400,7 +400,7 @@ static int judge(int *known, rows_t *rows, pay_rows_txn_t *txn, const record_t *
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-/* The charge it belongs to, if that is known here in the same currency: its amounts move. */
+/* The charge it belongs to, if it is known here in the same currency: its amounts change. */
 static int count_on_charge(record_t *record, pay_rows_txn_t *txn, apr_pool_t *p)
 {
     pay_refund_t *refund = &record->row.refund;
@@ -435,8 +435,7 @@ static int count_on_charge(record_t *record, pay_rows_txn_t *txn, apr_pool_t *p)
     return pay_store_charge_put(txn, charge, p);
 }
 
-/* As above where the acquirer's name says which charge it is: the record then shows our reference.
- */
+/* The same if the acquirer's name identifies the charge: the record then shows our reference. */
 static int link_to_charge(record_t *record, const char **text, pay_rows_txn_t *txn, apr_pool_t *p)
 {
     pay_refund_t *refund = &record->row.refund;
@@ -465,7 +464,7 @@ static int write_records(rows_t *rows, pay_rows_txn_t *txn, pay_store_scope_t *l
                                        : count_on_charge(record, txn, rows->p);
         if (rc) {
             rows->at = i;
-            return rc == ERANGE ? EINVAL : rc; /* more than any sum of money can be */
+            return rc == ERANGE ? EINVAL : rc; /* more than any amount of money can be */
         }
         rc = pay_store_refund_insert(txn, &record->row, text, rows->p);
         if (!rc && record->row.refund.state == PAY_REFUND_PROCESSED) {
@@ -516,7 +515,7 @@ static int rows_work(pay_rows_txn_t *txn, void *baton)
     return rc ? rc : pay_store_scope_put(txn, &rows->import->scope, &last, rows->p);
 }
 
-/* What is to be told when all of it becomes visible. */
+/* Collects the events to be written when the whole import becomes visible. */
 static void note_told(pay_import_t *import, const rows_t *rows)
 {
     const pay_refund_t *refund;
@@ -570,21 +569,21 @@ apr_status_t pay_store_import_rows(pay_import_t *import, int *at, pay_store_t *s
 
 /* ---- abort and finish */
 
-#define CLOCKS_APART_MAX apr_time_from_sec(5 * 60) /* an acquirer's and ours */
+#define CLOCKS_APART_MAX apr_time_from_sec(5 * 60) /* the acquirer's clock and ours */
 
 typedef struct abort_t {
     const pay_import_t *import;
     apr_pool_t *p;
-    int over; /* it is not this process's any more */
+    int over; /* it no longer belongs to this process */
 } abort_t;
 
-/* 1 when this process has closed it before, but is not through with removing it. */
+/* Returns 1 if this process has closed it before, but has not finished removing it. */
 static int is_left(const pay_store_scope_t *last, apr_uint32_t number)
 {
     return last->import_left == number && pay_store_scope_is_worker(last);
 }
 
-/* From here on nobody adds to it, and the scope stays this process's while it is swept. */
+/* From here on nobody adds to it, and this process keeps the scope while it is swept. */
 static int close_work(pay_rows_txn_t *txn, void *baton)
 {
     abort_t *work = baton;
@@ -607,7 +606,10 @@ static int close_work(pay_rows_txn_t *txn, void *baton)
     return pay_store_scope_put(txn, &import->scope, &last, work->p);
 }
 
-/* Nothing of it is left. Another thread may have begun one meanwhile: then the scope is that's. */
+/*
+ * All of it is removed. Another thread may have begun one meanwhile: then the scope belongs to that
+ * one.
+ */
 static int release_work(pay_rows_txn_t *txn, void *baton)
 {
     abort_t *work = baton;
@@ -644,7 +646,7 @@ apr_status_t pay_store_import_abort(pay_import_t *import, pay_store_t *store, ap
     return pay_rows_commit(db, pay_turn_scope(&import->scope), 0, release_work, &work);
 }
 
-/* ---- the other end: all of it becomes visible at once */
+/* ---- finish: all of it becomes visible at once */
 
 typedef struct finish_t {
     const pay_import_t *import;
@@ -652,14 +654,15 @@ typedef struct finish_t {
     int busy;
 } finish_t;
 
-/* What is told of one charge: that it became reversed once, behind its refunds. */
+/* The events of one charge: that it became reversed is announced once, after its refunds. */
 typedef struct group_t {
     int turned;
-    int last; /* which of those told is the last of it; -1: none */
+    int last; /* index of the last of them that is announced; -1: none */
 } group_t;
 
-/* One that is left out by what is damaged is told by `store check`. *refund NULL: it is not told,
- * because its charge was made after it. The acquirer's clock may be another than ours. */
+/* A refund that is skipped because of damage is reported by `store check`. *refund is NULL if it
+ * is not announced because its charge was made after it. The acquirer's clock may differ from
+ * ours. */
 static int load_told(const pay_refund_t **refund, const finish_t *finish, pay_rows_txn_t *txn,
                      const char *refund_reference)
 {

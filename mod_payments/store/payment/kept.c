@@ -24,7 +24,7 @@ static const pay_row_field_t kept_fields[] = {
 };
 #define KEPT_FIELDS (sizeof(kept_fields) / sizeof(kept_fields[0]))
 
-/* What each row stands for is all that it holds, and only a refund's has no end. */
+/* A row has exactly the data of its kind, and only a refund's never expires. */
 static int is_sound(const pay_store_kept_t *kept)
 {
     if (kept->what != PAY_KEPT_TEXT && kept->text.mv_size != 0) {
@@ -59,7 +59,7 @@ int pay_store_kept_decode(pay_store_kept_t *out, const MDB_val *key, const MDB_v
     if (key->mv_size != PAY_STORE_KEPT_KEY_LEN) {
         return pay_rows_bad(PAY_TABLE_KEPT, key);
     }
-    /* No strings, so no pool is needed. */
+    /* It has no strings, so no pool is needed. */
     rc = pay_row_decode(out, kept_fields, KEPT_FIELDS, row, &used, NULL);
     if (!rc) {
         out->text.mv_size = row->mv_size - used;
@@ -87,7 +87,7 @@ void pay_store_kept_refund_key(pay_store_key_t *out, const MDB_val *key,
     pay_store_refund_key(out, &scope, kept->refund_created_at, kept->seq);
 }
 
-/* ---- the record: what ends is listed by its end */
+/* ---- the record: those that expire are indexed by time */
 
 static int due_of(pay_store_entry_t *entry, const pay_store_key_t *at, const void *record)
 {
@@ -237,8 +237,7 @@ int pay_store_kept_key(pay_store_key_t *key, const pay_scope_t *scope, const pay
     return MDB_SUCCESS;
 }
 
-/* The first byte of kept_as: the kind of key, and the operation where it is not the charge's own.
- */
+/* The first byte of kept_as: the kind of key, and the operation if it is not the charge's own. */
 static unsigned char kept_as_first(pay_key_kind_t kind, pay_operation_t operation)
 {
     const unsigned int other = operation == PAY_OPERATION_CHARGE ? 0 : (unsigned int)operation;
@@ -294,7 +293,7 @@ static int load_refund(pay_kept_t *out, pay_rows_txn_t *txn, const MDB_val *key,
     pay_store_kept_refund_key(&refund_key, key, kept);
     at = pay_store_key_val(&refund_key);
     rc = pay_store_refund_get(&refund, txn, &at, p);
-    if (rc == MDB_NOTFOUND) { /* a refund never goes, so the key's row is at fault */
+    if (rc == MDB_NOTFOUND) { /* a refund is never deleted, so the key's row is wrong */
         return pay_rows_bad(PAY_TABLE_KEPT, key);
     }
     if (rc) {
@@ -362,7 +361,7 @@ int pay_store_kept_known(int *known, pay_rows_txn_t *txn, const pay_scope_t *sco
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-/* A key that is kept already is the caller's mistake, and stays as it is. */
+/* An existing record for the key is an error of the caller, and stays unchanged. */
 static int add(pay_rows_txn_t *txn, const pay_scope_t *scope, const pay_idempotency_t *use,
                pay_store_kept_t *kept, apr_pool_t *p)
 {
@@ -422,7 +421,7 @@ int pay_store_kept_remove_charge(pay_rows_txn_t *txn, const pay_charge_t *charge
         return rc;
     }
     if (kept.what != PAY_KEPT_CHARGE || kept.seq != charge->seq) {
-        return MDB_SUCCESS; /* its own time was over: the key is another charge's now */
+        return MDB_SUCCESS; /* its own record had expired: the key belongs to another charge now */
     }
     return pay_store_kept_take_out(txn, &at, &kept);
 }
@@ -435,7 +434,7 @@ int pay_store_kept_add_refund(pay_rows_txn_t *txn, const pay_idempotency_t *use,
                              .refund_created_at = refund->created_at,
                              .created_at = refund->created_at};
 
-    assert(refund->import_number == 0); /* history can be taken back, and has no keys */
+    assert(refund->import_number == 0); /* imports can be removed, and have no keys */
     return add(txn, &refund->scope, use, &kept, p);
 }
 

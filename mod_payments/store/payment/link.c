@@ -19,7 +19,7 @@
 
 #define LIST_SIZE_HINT 64
 
-/* Scope and reference are the key's. New fields go to the end. */
+/* Scope and reference are in the key. New fields go to the end. */
 static const pay_row_field_t link_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_link_t, page_id),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_link_t, title),
@@ -55,7 +55,7 @@ int pay_store_link_key(pay_store_key_t *key, const pay_scope_t *scope, const cha
            && pay_store_key_bytes(key, reference, strlen(reference));
 }
 
-/* What the rest of the program relies on without looking again. */
+/* Checks what the rest of the program relies on without checking again. */
 static int is_sound(const pay_link_t *link)
 {
     return pay_page_id_is(link->page_id) && pay_currency_digits(link->money.currency) >= 0
@@ -113,7 +113,7 @@ int pay_store_link_load(pay_link_t **out, pay_rows_txn_t *txn, const pay_scope_t
     return load(out, txn, &at, p);
 }
 
-/* The link of a page of that kind: the bytes behind it. */
+/* The link of a page of that kind, from the bytes after it. */
 static int link_of_page(pay_link_t **out, pay_rows_txn_t *txn, const MDB_val *at, apr_pool_t *p)
 {
     MDB_val key = *at;
@@ -125,7 +125,7 @@ static int link_of_page(pay_link_t **out, pay_rows_txn_t *txn, const MDB_val *at
     return load(out, txn, &key, p);
 }
 
-/* ---- the record: found by its page, which never changes */
+/* ---- the record: indexed by its page, which never changes */
 
 static int page_of(pay_store_entry_t *entry, const pay_store_key_t *at, const void *record)
 {
@@ -171,7 +171,7 @@ static int load_record(void **record, pay_rows_txn_t *txn, const MDB_val *row_ke
 const pay_store_record_t pay_store_link_record = {
     .table = PAY_TABLE_LINK, .indexes = indexes, .index_count = 1, .load = load_record};
 
-/* `before` NULL: a new one. */
+/* `before` NULL: a new link. */
 static int put(pay_rows_txn_t *txn, const pay_link_t *before, const pay_link_t *link, apr_pool_t *p)
 {
     pay_store_key_t key;
@@ -191,7 +191,7 @@ static int link_put(pay_rows_txn_t *txn, const pay_link_t *link, apr_pool_t *p)
     return put(txn, link, link, p);
 }
 
-/* ---- a new one */
+/* ---- creating a link */
 
 static int create_work(pay_rows_txn_t *txn, void *baton)
 {
@@ -233,7 +233,7 @@ static int create_work(pay_rows_txn_t *txn, void *baton)
     work->out->holding = 0;
     work->out->counted = 1;
     rc = put(txn, NULL, work->out, work->p);
-    return rc == MDB_KEYEXIST ? EINVAL : rc; /* its page must be its own */
+    return rc == MDB_KEYEXIST ? EINVAL : rc; /* its page must be unique */
 }
 
 apr_status_t pay_store_link_create(pay_link_t **out, pay_store_t *store, const pay_link_t *proposal,
@@ -255,7 +255,7 @@ apr_status_t pay_store_link_create(pay_link_t **out, pay_store_t *store, const p
     return rv;
 }
 
-/* ---- those there are */
+/* ---- reading links */
 
 apr_status_t pay_store_link_get(pay_link_t **out, pay_store_t *store, const pay_scope_t *scope,
                                 const char *reference, apr_pool_t *p)
@@ -339,7 +339,7 @@ apr_status_t pay_store_link_disable(pay_link_t **out, int *changed, pay_store_t 
     return rv;
 }
 
-/* ---- paying by a link */
+/* ---- paying by link */
 
 static pay_claim_t claim_of_state(const pay_link_t *link, apr_time_t now)
 {
@@ -354,7 +354,7 @@ static pay_claim_t claim_of_state(const pay_link_t *link, apr_time_t now)
     return claims[pay_link_state(link, now)];
 }
 
-/* 1 when the payer of `last` is the one of `proposal`, for the same amount, and may go on. */
+/* Returns 1 if `last` and `proposal` have the same payer and amount, and `last` may continue. */
 static int goes_on(const pay_charge_t *last, const pay_charge_t *proposal, apr_time_t now)
 {
     return last->checkout && pay_checkout_stage(last, now) != PAY_STAGE_EXPIRED
@@ -380,9 +380,9 @@ int pay_store_link_holds(const pay_charge_t *charge)
     return 0;
 }
 
-/* ---- counting those of a link */
+/* ---- counting the checkouts of a link */
 
-/* One checkout of the table; *mine 1: it was made from the link, and holds it. */
+/* One checkout of the table; sets *mine to 1 if it was made from the link and holds it. */
 static int look(int *mine, pay_rows_txn_t *txn, const pay_link_t *link, const MDB_val *key,
                 const MDB_val *row, apr_pool_t *ptemp)
 {
@@ -393,7 +393,7 @@ static int look(int *mine, pay_rows_txn_t *txn, const pay_link_t *link, const MD
     *mine = 0;
     rc = pay_store_checkout_decode(&checkout, key, row, ptemp);
     if (rc) {
-        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* nobody knows whose it is */
+        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* its link is unknown */
     }
     if (strcmp(checkout->link, link->reference) != 0) {
         return MDB_SUCCESS;
@@ -402,7 +402,7 @@ static int look(int *mine, pay_rows_txn_t *txn, const pay_link_t *link, const MD
                               pay_store_read_u64((const char *)key->mv_data + PAY_STORE_SCOPE_LEN),
                               ptemp);
     if (rc == PAY_ROWS_BAD) {
-        *mine = 1; /* what became of it cannot be told */
+        *mine = 1; /* its outcome is unknown */
         return MDB_SUCCESS;
     }
     *mine = !rc && pay_store_link_holds(charge);
@@ -443,7 +443,7 @@ int pay_store_link_count(apr_uint64_t *holding, int *whole, pay_rows_txn_t *txn,
     return pay_rows_scan_end(&scan, rc);
 }
 
-/* Of a row that did not count them: once, when the next payer comes. */
+/* For a row without counts: done once, when the next payer comes. */
 static int count_older(int *whole, pay_rows_txn_t *txn, pay_link_t *link, apr_pool_t *p)
 {
     int rc;
@@ -460,7 +460,7 @@ static int count_older(int *whole, pay_rows_txn_t *txn, pay_link_t *link, apr_po
     return link_put(txn, link, p);
 }
 
-/* The link that a checkout holds or ceases to hold; *link NULL: there is none that counts it. */
+/* The link that a checkout holds or ceases to hold; *link is NULL if no link counts it. */
 static int load_counting(pay_link_t **link, pay_rows_txn_t *txn, const pay_charge_t *charge,
                          apr_pool_t *p)
 {
@@ -472,7 +472,7 @@ static int load_counting(pay_link_t **link, pay_rows_txn_t *txn, const pay_charg
     }
     rc = pay_store_link_load(link, txn, &charge->scope, charge->checkout->link, p);
     if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
-        return MDB_SUCCESS; /* what happened to the money does not depend on it */
+        return MDB_SUCCESS; /* the result of the payment does not depend on it */
     }
     if (!rc && (!(*link)->once || !(*link)->counted)) {
         *link = NULL;
@@ -480,7 +480,7 @@ static int load_counting(pay_link_t **link, pay_rows_txn_t *txn, const pay_charg
     return rc;
 }
 
-/* It held the link `before`, and does so `now`. */
+/* Whether it held the link `before`, and whether it does `now`. */
 static int recount(pay_rows_txn_t *txn, const pay_charge_t *charge, int before, int now,
                    apr_pool_t *p)
 {
@@ -508,10 +508,10 @@ int pay_store_link_follow(pay_rows_txn_t *txn, const pay_charge_t *before,
                    pay_store_link_holds(charge), p);
 }
 
-/* ---- the next payer */
+/* ---- judging the next payer */
 
-/* Of a link that is paid once, by all its checkouts; *charge is the last one where its payer goes
- * on. */
+/* Judges a single-use link by all its checkouts; *charge is the last one if its payer may
+ * continue. */
 static int judge_once(pay_claim_t *claim, pay_charge_t **charge, pay_rows_txn_t *txn,
                       pay_link_t *link, const pay_charge_t *proposal, apr_time_t now, apr_pool_t *p)
 {
@@ -602,7 +602,7 @@ int pay_store_link_decided(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_
     }
     rc = pay_store_link_load(&link, txn, &charge->scope, charge->checkout->link, p);
     if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
-        return MDB_SUCCESS; /* what happened to the money does not depend on it */
+        return MDB_SUCCESS; /* the result of the payment does not depend on it */
     }
     if (rc) {
         return rc;
@@ -655,7 +655,7 @@ static int page_of_link(pay_store_page_t *out, pay_rows_txn_t *txn, const MDB_va
     return rc;
 }
 
-/* What stands behind an id of table page. */
+/* The target of an id of table page. */
 static int page_read(pay_store_page_t *out, pay_rows_txn_t *txn, const MDB_val *at,
                      const MDB_val *place, apr_pool_t *p)
 {

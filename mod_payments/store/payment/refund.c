@@ -18,7 +18,7 @@
 
 #define TEXT_SIZE_HINT 512
 
-/* Scope, createdAt and seq are the key's, the import number is the head's. New fields go to the
+/* Scope, createdAt and seq are in the key, the import number is in the head. New fields go to the
  * end. */
 static const pay_row_field_t refund_fields[] = {
     PAY_ROW_MAX(pay_store_refund_t, refund.state, PAY_REFUND_STATE_COUNT - 1),
@@ -88,7 +88,7 @@ int pay_store_refund_head(pay_store_refund_head_t *out, const MDB_val *key, cons
     out->seq = pay_store_read_u64(at + 1);
     out->import_number = pay_store_read_u32(at + 9);
     fields_len = (size_t)at[13] << 8 | at[14];
-    /* A text that is too long for any chunk would let a list stand still for ever. */
+    /* A text that is too long for any chunk would stop a list for ever. */
     if (fields_len >= row->mv_size - PAY_STORE_REFUND_HEAD_LEN
         || row->mv_size - PAY_STORE_REFUND_HEAD_LEN - fields_len > PAY_REFUND_TEXT_MAX
         || out->seq
@@ -102,7 +102,7 @@ int pay_store_refund_head(pay_store_refund_head_t *out, const MDB_val *key, cons
     return MDB_SUCCESS;
 }
 
-/* A replay tells the decision: where there is one, the state must follow from it. */
+/* A replay returns the decision: if there is one, the state must be consistent with it. */
 static int is_decided_well(const pay_refund_t *refund)
 {
     return refund->state == PAY_REFUND_PENDING
@@ -111,7 +111,7 @@ static int is_decided_well(const pay_refund_t *refund)
                    || pay_refund_may_become(refund->decided_state, refund->state)));
 }
 
-/* What the rest of the program relies on without looking again. */
+/* Checks what the rest of the program relies on without checking again. */
 static int is_sound(const pay_refund_t *refund)
 {
     return is_decided_well(refund)
@@ -154,7 +154,7 @@ int pay_store_refund_peek(pay_store_refund_t **out, const MDB_val *key, const MD
     return decode_fields(out, &head, key, row, p);
 }
 
-/* 1 when the text says what the fields say: both are always written together. */
+/* Returns 1 if text and fields agree: both are always written together. */
 static int agrees(const pay_refund_t *refund, const pay_json_t *json)
 {
     const char *status = pay_json_string(json, "status");
@@ -177,8 +177,9 @@ static int agrees(const pay_refund_t *refund, const pay_json_t *json)
 }
 
 /*
- * The record's strings out of the text; 0 when it is not a record of these fields. What a client or
- * an import may send is judged before it is stored: rows stay readable when those rules change.
+ * Reads the record's strings from the text; returns 0 if it is not a record of these fields. Input
+ * of clients and imports is validated before it is stored: rows stay readable when those rules
+ * change.
  */
 static int read_text(pay_refund_t *refund, const MDB_val *text, apr_pool_t *p)
 {
@@ -375,7 +376,7 @@ static int charge_of(pay_store_entry_t *entry, const pay_store_key_t *at, const 
     return MDB_SUCCESS;
 }
 
-/* ---- by what would repeat it: made here of a charge, and not failed */
+/* ---- by repetition: made here, of a charge, and not failed */
 
 static int is_repeatable(const pay_refund_t *refund)
 {
@@ -449,7 +450,7 @@ static int unlinked_of(pay_store_entry_t *entry, const pay_store_key_t *at, cons
                : ENAMETOOLONG;
 }
 
-/* An acquirer that mixes up its records must not keep an outcome from being stored. */
+/* An acquirer that mixes up its records must not prevent an outcome from being stored. */
 static void name_is_taken(const void *record)
 {
     pay_log(
@@ -481,13 +482,13 @@ static int row_of_unlinked(pay_store_key_t *row_key, const MDB_val *key, const M
            && row_of(row_key, key, value);
 }
 
-/* ---- by when it is due */
+/* ---- by due time */
 
 static int due_of(pay_store_entry_t *entry, const pay_store_key_t *at, const void *record)
 {
     const pay_refund_t *refund = refund_of(record);
 
-    /* Nobody asks about history, unless it says when. */
+    /* Imported history is not queried, unless it has a due time. */
     if (refund->due_at == 0
         && (refund->state != PAY_REFUND_PENDING || refund->import_number != 0)) {
         return MDB_NOTFOUND;
@@ -517,7 +518,7 @@ static int row_of_due(pay_store_key_t *row_key, const MDB_val *key, const MDB_va
     return is_kind(key, 8 + PAY_STORE_SCOPE_LEN, PAY_DUE_REFUND) && row_of(row_key, key, value);
 }
 
-/* ---- what waits for a person */
+/* ---- refunds that need review */
 
 static int held_of(pay_store_entry_t *entry, const pay_store_key_t *at, const void *record)
 {

@@ -16,21 +16,24 @@
 typedef struct link_t {
     const pay_scope_t *scope;
     const char *refund_reference;
-    int change; /* 0: only looks */
+    int change; /* 0: only checks */
     apr_pool_t *p;
-    pay_refund_t *out; /* NULL: there is none */
+    pay_refund_t *out; /* NULL if it does not exist */
     pay_charge_t *charge;
     pay_refund_link_t verdict;
 } link_t;
 
-/* Nulls of imported history, and another currency, count on no charge. */
+/* Imported history without an amount, and another currency, count for no charge. */
 static int may_count(const pay_charge_t *charge, const pay_refund_t *refund)
 {
     return refund->money.amount_minor > 0
            && strcmp(charge->money.currency, refund->money.currency) == 0;
 }
 
-/* The charge's amounts and the refund's fields; neither is written. ERANGE, and nothing changed. */
+/*
+ * Changes the charge's amounts and the refund's fields; writes neither. ERANGE, and nothing is
+ * changed, if they do not fit.
+ */
 static int join(pay_charge_t *charge, pay_refund_t *refund)
 {
     int rc;
@@ -49,7 +52,7 @@ static int join(pay_charge_t *charge, pay_refund_t *refund)
     return MDB_SUCCESS;
 }
 
-/* As `join`, for a refund that has a row. */
+/* Like `join`, for a refund that has a row. */
 static int join_row(pay_rows_txn_t *txn, pay_charge_t *charge, pay_store_refund_t *row,
                     apr_pool_t *p)
 {
@@ -59,8 +62,8 @@ static int join_row(pay_rows_txn_t *txn, pay_charge_t *charge, pay_store_refund_
 }
 
 /*
- * The acquirer's text stays in the record, unless the shop has a charge of that reference: it would
- * take the refund for one of it.
+ * The acquirer's text stays in the record, unless the shop has a charge with that reference: it
+ * would take the refund for one of that charge.
  */
 static int show(pay_rows_txn_t *txn, pay_refund_t *refund, apr_pool_t *p)
 {
@@ -80,7 +83,7 @@ static int show(pay_rows_txn_t *txn, pay_refund_t *refund, apr_pool_t *p)
     return rc;
 }
 
-/* It is of this charge, but counts on none: a person must look. */
+/* It belongs to this charge, but counts for none: a person must check. */
 static void name_only(const pay_charge_t *charge, pay_refund_t *refund)
 {
     refund->charge_seq = 0;
@@ -99,7 +102,7 @@ int pay_store_refund_link_new(int *turned, pay_rows_txn_t *txn, pay_refund_t *re
     if (rc == MDB_NOTFOUND) {
         rc = show(txn, refund, p);
         if (!pay_store_acquirer_unlinked_key(&key, &refund->scope, refund->acquirer_charge, 0)) {
-            refund->acquirer_charge = ""; /* no name of ours is as long */
+            refund->acquirer_charge = ""; /* our names are never that long */
         }
         return rc;
     }
@@ -118,7 +121,7 @@ int pay_store_refund_link_new(int *turned, pay_rows_txn_t *txn, pay_refund_t *re
     return pay_store_charge_put(txn, charge, p);
 }
 
-/* Copies of what leads to the refunds that wait for a charge of that name. */
+/* Copies of the keys of refunds that wait for a charge with that name. */
 static int waiting(apr_array_header_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
                    const char *name, apr_pool_t *p)
 {
@@ -149,7 +152,10 @@ static int waiting(apr_array_header_t **out, pay_rows_txn_t *txn, const pay_scop
     return pay_rows_scan_end(&scan, rc);
 }
 
-/* A refund that cannot be read keeps no charge from being opened: `store check` tells of it. */
+/*
+ * A refund that cannot be read does not prevent a charge from being opened: `store check` reports
+ * it.
+ */
 static int load(pay_store_refund_t **row, pay_rows_txn_t *txn, const MDB_val *at, apr_pool_t *p)
 {
     int rc = pay_store_refund_get(row, txn, at, p);
@@ -179,7 +185,7 @@ static int link_waiting(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p
             continue;
         }
         rc = join_row(txn, charge, row, p);
-        if (rc == ERANGE) { /* more than any sum of money: it stays with what a person looks at */
+        if (rc == ERANGE) { /* more than any amount of money: left for a person to review */
             rc = MDB_SUCCESS;
         }
     }
@@ -209,13 +215,13 @@ int pay_store_refund_link_opened(pay_rows_txn_t *txn, pay_charge_t *charge, apr_
     int rc;
 
     if (!charge->acquirer_reference || *charge->acquirer_reference == '\0') {
-        return MDB_SUCCESS; /* nothing of it is in an acquirer's books */
+        return MDB_SUCCESS; /* no acquirer has it in its books */
     }
     rc = link_waiting(txn, charge, p);
     return rc ? rc : hide_shown(txn, charge, p);
 }
 
-/* ---- and back */
+/* ---- unlinking */
 
 static int of_charge(apr_array_header_t **out, pay_rows_txn_t *txn, const pay_charge_t *charge,
                      apr_pool_t *p)
@@ -274,9 +280,9 @@ int pay_store_refund_link_withdrawn(pay_rows_txn_t *txn, pay_charge_t *charge, a
     return rc;
 }
 
-/* ---- one that an earlier version, or a person, left without its charge */
+/* ---- refunds that an earlier version, or a person, left without their charge */
 
-/* Earlier versions kept the acquirer's name of the charge in the record alone. */
+/* Earlier versions stored the acquirer's name of the charge only in the record. */
 static const char *name_of(const pay_refund_t *refund)
 {
     if (*refund->acquirer_charge || !refund->transaction_reference) {

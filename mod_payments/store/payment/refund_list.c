@@ -7,17 +7,17 @@
 #include <string.h>
 
 /*
- * Rows looked at in one call, given or not: rows that are not part of the view could otherwise hold
- * a read transaction for long. A call that ends there may give an empty chunk without being done.
+ * Rows read in one call, returned or not: rows outside the view could otherwise hold a read
+ * transaction open for long. A call that ends there may return an empty chunk without being done.
  */
 #define LIST_VISITS_MAX 4096
 
 #define CACHE_LINE 64
 #define PREFETCH_LINES 20 /* two rows and more */
 
-/* What pay_refund_cursor_t.started holds. */
-#define LIST_STARTED 1 /* the view is fixed, key is where to go on */
-#define LIST_GIVEN 2   /* a record was given: a comma comes before the next */
+/* Flags of pay_refund_cursor_t.started. */
+#define LIST_STARTED 1 /* the view is fixed, key is where to continue */
+#define LIST_GIVEN 2   /* a record was written: a comma precedes the next */
 
 typedef struct scan_t {
     pay_refund_cursor_t *at;
@@ -28,7 +28,7 @@ typedef struct scan_t {
     apr_size_t count;
 } scan_t;
 
-/* Fixes the view: what was given and finished up to now. */
+/* Fixes the view: the rows created and imports finished up to now. */
 static int start(pay_refund_cursor_t *at, pay_rows_txn_t *txn, const pay_scope_t *scope,
                  apr_time_t from)
 {
@@ -49,7 +49,7 @@ static int start(pay_refund_cursor_t *at, pay_rows_txn_t *txn, const pay_scope_t
     return MDB_SUCCESS;
 }
 
-/* Copies one record; 0 when it has to wait for the next chunk. */
+/* Copies one record; returns 0 if it must wait for the next chunk. */
 static int give(scan_t *scan, const MDB_val *text)
 {
     apr_size_t comma = (scan->at->started & LIST_GIVEN) != 0;
@@ -68,9 +68,10 @@ static int give(scan_t *scan, const MDB_val *text)
 }
 
 /*
- * Rows that were written one after the other lie in their page one below the other. Asked for while
- * this one is copied, the next is in the cache when it is read: without it long lists wait for
- * memory at every row (docs/performance.md). A hint, whatever lies there.
+ * Rows that were written one after the other are next to each other in their page, in descending
+ * order. Prefetched while this one is copied, the next row is in the cache when it is read:
+ * otherwise long lists wait for memory at every row (docs/performance.md). Only a hint, whatever is
+ * stored there.
  */
 static void prefetch_next(const MDB_val *row)
 {
@@ -82,7 +83,10 @@ static void prefetch_next(const MDB_val *row)
     }
 }
 
-/* From the cursor's key on. *done 1: the range is at its end; 0: the key is where to go on. */
+/*
+ * Continues from the cursor's key. Sets *done to 1 at the end of the range; 0: the key is where to
+ * continue.
+ */
 static int walk(scan_t *scan, int *done, const pay_rows_txn_t *txn)
 {
     pay_store_key_t prefix, from;
@@ -182,7 +186,7 @@ static int look(page_t *page, const MDB_val *key, const MDB_val *val)
     if (!is_of_scope(page, key)) {
         return MDB_NOTFOUND;
     }
-    rc = pay_store_refund_head(&head, key, val); /* which judges the key's length too */
+    rc = pay_store_refund_head(&head, key, val); /* also checks the key's length */
     if (rc) {
         return rc;
     }

@@ -18,12 +18,13 @@
 #include <errno.h>
 #include <string.h>
 
-#define DIGEST_LEN 16 /* of the SHA-256: enough that no two requests meet by chance */
+#define DIGEST_LEN 16 /* of the SHA-256: enough to prevent accidental collisions of two requests   \
+                       */
 #define PREFIX_LEN (PAY_STORE_SCOPE_LEN + sizeof(apr_uint64_t) + DIGEST_LEN)
 #define KEY_LEN (PREFIX_LEN + sizeof(apr_uint64_t))
 #define AMOUNT_TEXT_MAX 24
 
-/* What all equal refunds of a charge have in common. */
+/* The digest that all equal refunds of a charge share. */
 static int digest_of(unsigned char digest[DIGEST_LEN], const pay_refund_t *like)
 {
     char amount[AMOUNT_TEXT_MAX];
@@ -39,7 +40,7 @@ static int digest_of(unsigned char digest[DIGEST_LEN], const pay_refund_t *like)
     return rv;
 }
 
-/* 0: it is not DIGEST_LEN bytes in lower-case hex. */
+/* Returns 0 if it is not DIGEST_LEN bytes in lower-case hex. */
 static int read_hex(unsigned char digest[DIGEST_LEN], const char *text)
 {
     static const char digits[] = "0123456789abcdef";
@@ -57,7 +58,7 @@ static int read_hex(unsigned char digest[DIGEST_LEN], const char *text)
     return 1;
 }
 
-/* As above, also for one whose notes were erased: then its row tells. */
+/* Like digest_of, also for a refund whose notes were erased: then its row has the digest. */
 static int digest_asked(unsigned char digest[DIGEST_LEN], const pay_refund_t *refund)
 {
     if (!refund->asked_digest || *refund->asked_digest == '\0') {
@@ -87,10 +88,10 @@ int pay_store_refund_repeat_key(pay_store_key_t *key, const pay_refund_t *refund
     return rc;
 }
 
-/* ---- a payer who is erased */
+/* ---- erasing a payer */
 
-/* The end of the longest window there is, which the server's own is never longer than; as is judged
- * what is recent, by the boot clock where that can tell. */
+/* The end of the longest window, which the server's own never exceeds; uses the boot clock if that
+ * can judge, as for recent refunds. */
 static apr_time_t end_of(const pay_refund_t *refund, apr_time_t now)
 {
     apr_interval_time_t age;
@@ -131,9 +132,9 @@ int pay_store_refund_repeat_forget(pay_rows_txn_t *txn, pay_store_refund_t *row,
     return pay_store_refund_put(txn, row, p);
 }
 
-/* ---- looking up */
+/* ---- lookup */
 
-/* The one opened last of those of the charge with the amount and notes of `like`; NULL: none. */
+/* The newest of the charge's refunds with the amount and notes of `like`; NULL if there is none. */
 static int refund_repeat_newest(pay_store_refund_t **out, pay_rows_txn_t *txn,
                                 const pay_charge_t *charge, const pay_refund_t *like, apr_pool_t *p)
 {
@@ -149,7 +150,7 @@ static int refund_repeat_newest(pay_store_refund_t **out, pay_rows_txn_t *txn,
     }
     start_key(&prefix, &charge->scope, charge->seq, digest);
     beyond = prefix;
-    pay_store_key_u64(&beyond, ~(apr_uint64_t)0); /* a number that is never given */
+    pay_store_key_u64(&beyond, ~(apr_uint64_t)0); /* a number that is never assigned */
     rc = pay_rows_first(&key, &refund_key, txn, PAY_TABLE_REFUND_REPEAT, &prefix, &beyond,
                         PAY_ROWS_BEFORE);
     if (rc || key.mv_size != KEY_LEN) {
@@ -165,8 +166,8 @@ static int is_fetched_like(const pay_refund_t *refund, apr_int64_t amount_minor)
            && refund->money.amount_minor == amount_minor;
 }
 
-/* The newest fetched or imported refund of the charge with that amount which did not fail; NULL:
- * none. Of a charge with more than PAY_STORE_ROWS_MAX the last ones. */
+/* The newest fetched or imported refund of the charge with that amount which did not fail; NULL if
+ * there is none. For a charge with more than PAY_STORE_ROWS_MAX, only the last ones. */
 static int refund_fetched_like(pay_store_refund_t **out, pay_rows_txn_t *txn,
                                const pay_charge_t *charge, apr_int64_t amount_minor, apr_pool_t *p)
 {
@@ -198,15 +199,15 @@ static int refund_fetched_like(pay_store_refund_t **out, pay_rows_txn_t *txn,
 
 typedef struct open_t {
     const pay_refund_t *proposal;
-    const pay_idempotency_t *use; /* NULL: none */
+    const pay_idempotency_t *use; /* may be NULL */
     apr_interval_time_t repeat_window;
     apr_pool_t *p;
-    pay_kept_t *kept; /* what the key is known for: then nothing else is set */
+    pay_kept_t *kept; /* the record of the key: then nothing else is set */
     pay_refund_t *out;
-    pay_charge_t *charge; /* NULL: there is none */
+    pay_charge_t *charge; /* NULL if it does not exist */
     pay_refund_verdict_t verdict;
-    int lasting;          /* 1: refused for what no later outcome of something pending changes */
-    apr_status_t refused; /* a proposal that no charge could take */
+    int lasting;          /* 1: refused for a reason that no pending outcome can change */
+    apr_status_t refused; /* a proposal that no charge could accept */
     apr_interval_time_t stepped_back;
 } open_t;
 
@@ -238,8 +239,8 @@ apr_status_t pay_store_refund_find(pay_refund_t **out, pay_store_t *store, const
     return APR_SUCCESS;
 }
 
-/* 1: it was made within the last `window`. Where the boot clock cannot tell, the wall clock does;
- * one that was set back tells of nothing that it is long ago. */
+/* Returns 1 if it was made within the last `window`. If the boot clock cannot judge, the wall
+ * clock does; if that was set back, nothing counts as long ago. */
 static int is_recent(const pay_refund_t *refund, apr_interval_time_t window)
 {
     apr_interval_time_t age;
@@ -250,7 +251,7 @@ static int is_recent(const pay_refund_t *refund, apr_interval_time_t window)
     return refund->created_at >= pay_store_time_now() - window;
 }
 
-/* Was the same refund just made (R5)? One that is pending still stands for its request. */
+/* Looks for the same refund just made (R5). A pending one still stands for its request. */
 static int find_repeat(open_t *open, pay_rows_txn_t *txn)
 {
     pay_store_refund_t *row;
@@ -279,9 +280,9 @@ static void refuse(open_t *open, pay_refund_verdict_t verdict, int lasting)
 }
 
 /*
- * What is sent now may have been sent before the store was put back: its Idempotency-Key is gone
- * with the row. Once the refunds were fetched anew, one of the same amount says so, whenever it was
- * made: a clock that was wrong dated it, or dates the copy.
+ * A refund that is sent now may have been sent before the store was restored: its Idempotency-Key
+ * is lost with the row. Once the refunds were fetched again, one of the same amount is evidence of
+ * that, whenever it was made: a wrong clock may have dated it, or the copy.
  */
 static int judge_epoch(open_t *open, pay_rows_txn_t *txn)
 {
@@ -311,10 +312,10 @@ static int judge_epoch(open_t *open, pay_rows_txn_t *txn)
 }
 
 /*
- * Sets the verdict, and the amount when it is PAY_REFUND_OPENED. A repetition comes first, so that
- * the retry of the refund that completed the charge is told of it. What no pending refund's fate
- * can change comes before R4; what is still pending comes after it (of imported history, which
- * nobody works on).
+ * Sets the verdict, and the amount if it is PAY_REFUND_OPENED. A repetition is checked first, so
+ * that the retry of the refund that completed the charge returns it. Reasons that no pending refund
+ * can change come before R4; pending amounts come after it (of imported history, which no worker
+ * processes).
  */
 static int judge(apr_int64_t *amount_minor, open_t *open, pay_rows_txn_t *txn)
 {
@@ -337,7 +338,7 @@ static int judge(apr_int64_t *amount_minor, open_t *open, pay_rows_txn_t *txn)
     if (rc || open->verdict != PAY_REFUND_OPENED) {
         return rc;
     }
-    if (charge->spent) { /* given back at the acquirer, whether or not it is listed here */
+    if (charge->spent) { /* refunded at the acquirer, whether or not it is listed here */
         refuse(open, PAY_REFUND_REFUSED_FULL, 0);
     } else if (charge->state == PAY_CHARGE_REVERSED || unrefunded <= 0) {
         refuse(open, PAY_REFUND_REFUSED_FULL, 1);
@@ -355,7 +356,10 @@ static int judge(apr_int64_t *amount_minor, open_t *open, pay_rows_txn_t *txn)
     return MDB_SUCCESS;
 }
 
-/* open->refused when id or reference is in use: both are random, so it is a caller's mistake. */
+/*
+ * Sets open->refused if id or reference is in use: both are random, so it is an error of the
+ * caller.
+ */
 static int check_names(open_t *open, pay_rows_txn_t *txn)
 {
     const pay_refund_t *refund = open->proposal;
@@ -470,10 +474,10 @@ static int insert(open_t *open, pay_rows_txn_t *txn, apr_int64_t amount_minor)
 }
 
 /*
- * Only what is settled is kept: the charge failed, or processed refunds leave too little. A charge
- * that is not decided, a refund at the acquirer (R4) and pending history may each end so that a
- * later try of the same request succeeds. What is kept stays even if the acquirer takes a
- * processed refund back: the request was answered, and a new try takes a new key.
+ * Only final refusals are recorded: the charge failed, or processed refunds leave too little. An
+ * undecided charge, a refund at the acquirer (R4) and pending history may each end so that a later
+ * try of the same request succeeds. A record stays even if the acquirer takes a processed refund
+ * back: the request was answered, and a new try uses a new key.
  */
 static int keep_refusal(const open_t *open, pay_rows_txn_t *txn)
 {
@@ -483,7 +487,7 @@ static int keep_refusal(const open_t *open, pay_rows_txn_t *txn)
         return MDB_SUCCESS;
     }
     rc = pay_store_rows_quota(&reached, txn, &open->proposal->scope);
-    if (rc || reached) { /* the next try is judged anew, and refused likewise */
+    if (rc || reached) { /* the next try is judged again, and refused likewise */
         return rc;
     }
     return pay_store_kept_add_refusal(txn, &open->proposal->scope, open->use, open->verdict,
@@ -582,7 +586,7 @@ apr_status_t pay_store_refund_open(pay_refund_t **out, pay_charge_t **charge,
                                    const pay_idempotency_t *use, apr_interval_time_t repeat_window,
                                    apr_pool_t *p)
 {
-    /* A key says by itself whether a request is a repetition. */
+    /* With a key, the key alone decides whether a request is a repetition. */
     open_t open = {
         .proposal = proposal, .use = use, .repeat_window = use ? 0 : repeat_window, .p = p};
     apr_status_t rv;

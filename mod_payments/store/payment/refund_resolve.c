@@ -20,7 +20,7 @@ typedef struct resolve_t {
     const pay_outcome_t *outcome;
     apr_time_t due_at;
     apr_pool_t *p;
-    pay_refund_t *out; /* NULL: there is none */
+    pay_refund_t *out; /* NULL if it does not exist */
     int changed;
     int contradicts;
 } resolve_t;
@@ -33,10 +33,10 @@ static void clear_work_in_flight(pay_refund_t *refund)
     refund->wait_until_at = 0;
 }
 
-/* Nobody knows yet: its worker lets go, and it is asked about at due_at. */
+/* Not decided yet: its worker lets go, and it is queried at due_at. */
 static int release(resolve_t *resolve, pay_rows_txn_t *txn, pay_store_refund_t *row)
 {
-    if (row->refund.import_number != 0 && row->refund.due_at == 0) { /* nobody asks about it */
+    if (row->refund.import_number != 0 && row->refund.due_at == 0) { /* it is not queried */
         return MDB_SUCCESS;
     }
     clear_work_in_flight(&row->refund);
@@ -52,7 +52,7 @@ static int release(resolve_t *resolve, pay_rows_txn_t *txn, pay_store_refund_t *
     return pay_store_refund_put(txn, row, resolve->p);
 }
 
-/* The state, which is frozen as its decision, and with it the charge's amounts. */
+/* Sets the state, which is frozen as its decision, and updates the charge's amounts. */
 static int move(resolve_t *resolve, pay_rows_txn_t *txn, pay_store_refund_t *row,
                 pay_refund_state_t to)
 {
@@ -93,9 +93,9 @@ static int move(resolve_t *resolve, pay_rows_txn_t *txn, pay_store_refund_t *row
 }
 
 /*
- * It was decided before: nothing changes, but an outcome that says otherwise is kept. A caller that
- * comes late with "it was not sent" must not free the amount of a refund that was processed. What
- * was decided counts, and was told: that it failed later, as the acquirer said, contradicts
+ * It was decided before: nothing changes, but a contradicting outcome is recorded. A caller that
+ * comes late with "it was not sent" must not free the amount of a refund that was processed. The
+ * decision counts, and was returned: that it failed later, as the acquirer reported, contradicts
  * nothing.
  */
 static int resolve_decided(resolve_t *resolve, pay_rows_txn_t *txn, pay_store_refund_t *row)
@@ -104,7 +104,7 @@ static int resolve_decided(resolve_t *resolve, pay_rows_txn_t *txn, pay_store_re
 
     if (resolve->outcome->kind == PAY_OUTCOME_UNKNOWN
         || (resolve->outcome->kind == PAY_OUTCOME_APPROVED) == processed
-        || resolve->outcome->resolution) { /* a person who came late: no word of the acquirer's */
+        || resolve->outcome->resolution) { /* a person's late decision, not the acquirer's */
         return PAY_ROWS_SILENT;
     }
     resolve->contradicts = 1;
@@ -198,7 +198,7 @@ int pay_store_refund_announce(pay_rows_txn_t *txn, const pay_refund_t *refund, i
     int rc, wanted;
 
     if (refund->charge_seq == 0 || (refund->import_number != 0 && !*refund->acquirer)) {
-        return MDB_SUCCESS; /* what a file told is not news */
+        return MDB_SUCCESS; /* the content of a file causes no events */
     }
     rc = pay_store_event_is_wanted(&wanted, txn, &refund->scope, p);
     if (rc || !wanted) {
@@ -218,13 +218,13 @@ typedef struct fail_t {
     const pay_scope_t *scope;
     const char *refund_reference;
     apr_pool_t *p;
-    pay_refund_t *out; /* NULL: there is none */
+    pay_refund_t *out; /* NULL if it does not exist */
     int changed;
 } fail_t;
 
 /*
- * What was decided stays frozen: the request's answer was given long ago. The amounts, the total
- * and the record are what they would be had the acquirer refused at once.
+ * The decision stays frozen: the request was answered long ago. The amounts, the total and the
+ * record become what they would be if the acquirer had refused at once.
  */
 static int take_back(fail_t *fail, pay_rows_txn_t *txn, pay_store_refund_t *row)
 {
@@ -237,7 +237,7 @@ static int take_back(fail_t *fail, pay_rows_txn_t *txn, pay_store_refund_t *row)
             return rc;
         }
     }
-    rc = pay_store_total_refund(txn, refund, -1, fail->p); /* while it still is processed */
+    rc = pay_store_total_refund(txn, refund, -1, fail->p); /* while it is still processed */
     if (rc) {
         return rc;
     }
@@ -266,7 +266,7 @@ static int fail_work(pay_rows_txn_t *txn, void *baton)
         return rc;
     }
     fail->out = &row->refund;
-    /* A pending one may become failed too, but that is for refund_resolve to decide. */
+    /* A pending one may become failed too, but refund_resolve decides that. */
     if (row->refund.state != PAY_REFUND_PROCESSED
         || !pay_refund_may_become(row->refund.state, PAY_REFUND_FAILED)) {
         return MDB_SUCCESS;
@@ -310,11 +310,14 @@ typedef struct claim_t {
     apr_int64_t send_before_ms, wait_until_ms;
     apr_time_t due_at;
     apr_pool_t *p;
-    pay_refund_t *out; /* NULL: there is none */
+    pay_refund_t *out; /* NULL if it does not exist */
     int claimed;
 } claim_t;
 
-/* 0 while its account is in Test Mode, or the store was put back and nobody confirmed it. */
+/*
+ * Sets *out to 0 while its account is in Test Mode, or while the store was restored and not
+ * confirmed.
+ */
 static int may_send(int *out, pay_rows_txn_t *txn, const pay_scope_t *scope, apr_pool_t *p)
 {
     pay_account_t *account;
@@ -333,7 +336,10 @@ static int may_send(int *out, pay_rows_txn_t *txn, const pay_scope_t *scope, apr
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-/* From here on it may have been sent: whoever finds it asks, and does not send it again. */
+/*
+ * From here on it may have been sent: any process that finds it queries the acquirer and does not
+ * send it again.
+ */
 static int claim_work(pay_rows_txn_t *txn, void *baton)
 {
     claim_t *claim = baton;
@@ -401,17 +407,17 @@ apr_status_t pay_store_refund_claim(pay_refund_t **out, int *claimed, pay_store_
 typedef struct late_t {
     const pay_scope_t *scope;
     const char *refund_reference;
-    const pay_outcome_t *found; /* NULL: nothing was */
+    const pay_outcome_t *found; /* NULL: nothing was found */
     apr_time_t due_at;
     pay_held_t held;
-    const char *resolution; /* NULL: as it is */
+    const char *resolution; /* NULL: unchanged */
     apr_pool_t *p;
-    pay_refund_t *out; /* NULL: there is none */
+    pay_refund_t *out; /* NULL if it does not exist */
     int changed;
-    int contradicts; /* and that is new */
+    int contradicts; /* and the contradiction is new */
 } late_t;
 
-/* What was found before, and a person decided since, is not held again. */
+/* A result that was found before, and that a person has decided since, needs no further review. */
 static pay_held_t held_now(const late_t *late, const pay_store_refund_t *row)
 {
     int decided = late->found && row->contradiction[0] != '\0' && row->refund.held == PAY_NOT_HELD
@@ -494,7 +500,7 @@ apr_status_t pay_store_refund_late(pay_refund_t **out, int *changed, pay_store_t
     return APR_SUCCESS;
 }
 
-/* ---- asking again */
+/* ---- querying again */
 
 typedef struct ask_t {
     const pay_scope_t *scope;
@@ -502,7 +508,7 @@ typedef struct ask_t {
     const char *acquirer;
     apr_time_t due_at;
     apr_pool_t *p;
-    pay_refund_t *out; /* NULL: there is none */
+    pay_refund_t *out; /* NULL if it does not exist */
     int changed;
 } ask_t;
 

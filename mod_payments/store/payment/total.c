@@ -10,10 +10,10 @@
 
 #define LIST_SIZE_HINT 64
 
-/* Rows after which a list ends, if it has something: many imports may share few steps. */
+/* Rows after which a list ends, if it has a result: many imports may share few steps. */
 #define LIST_VISITS_MAX 4096
 
-/* Step and currency are the key's. New fields go to the end. */
+/* Step and currency are in the key. New fields go to the end. */
 static const pay_row_field_t total_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, charges),
     PAY_ROW_MAX(pay_total_t, charged.high, APR_INT64_MAX),
@@ -35,7 +35,7 @@ void pay_store_total_key(pay_store_key_t *key, const pay_store_total_t *row)
     pay_store_key_u32(key, row->import_number);
 }
 
-/* Three capitals: what was counted stays readable when ISO 4217 drops a currency. */
+/* Three capital letters: totals stay readable when ISO 4217 drops a currency. */
 static int is_currency(const char *text)
 {
     return strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == PAY_CURRENCY_LEN;
@@ -51,7 +51,7 @@ int pay_store_total_decode(pay_store_total_t *out, const MDB_val *key, const MDB
     if (key->mv_size != PAY_STORE_TOTAL_KEY_LEN) {
         return pay_rows_bad(PAY_TABLE_TOTAL, key);
     }
-    /* No strings, so no pool is needed. */
+    /* It has no strings, so no pool is needed. */
     rc = pay_row_decode(total, total_fields, TOTAL_FIELDS, row, NULL, NULL);
     pay_store_read_scope(&out->scope, at);
     at += PAY_STORE_SCOPE_LEN;
@@ -99,7 +99,7 @@ static int sum_is_sound(const pay_sum_t *sum)
     return sum->high >= 0 && sum->low >= 0 && sum->low < PAY_SUM_LOW_END;
 }
 
-/* 0, and `total` is spoilt, when it does not hold what is taken from it. */
+/* Returns 0, with `total` invalid, if it is smaller than what is subtracted. */
 static int take_away(pay_total_t *total, const pay_total_t *less)
 {
     if (total->charges < less->charges || total->failed < less->failed
@@ -116,7 +116,7 @@ static int take_away(pay_total_t *total, const pay_total_t *less)
            && sum_is_sound(&total->fees);
 }
 
-/* As change(); PAY_ROWS_BAD, already logged: the row is damaged, and was left as it is. */
+/* Like change(); PAY_ROWS_BAD, already logged: the row is damaged, and was left unchanged. */
 static int change_row(pay_rows_txn_t *txn, const pay_store_total_t *by, int count, apr_pool_t *p)
 {
     pay_store_total_t row;
@@ -149,8 +149,8 @@ static int change_row(pay_rows_txn_t *txn, const pay_store_total_t *by, int coun
 }
 
 /*
- * Adds `by` to the kept row of its key, or takes it out of it. A damaged row must not keep money
- * from being decided: the decision goes on, and the row is told by `store check`.
+ * Adds `by` to the stored row of its key, or subtracts it. A damaged row must not prevent money
+ * from being decided: the decision proceeds, and `store check` reports the row.
  */
 static int change(pay_rows_txn_t *txn, const pay_store_total_t *by, int count, apr_pool_t *p)
 {
@@ -182,7 +182,7 @@ int pay_store_total_refund(pay_rows_txn_t *txn, const pay_refund_t *refund, int 
     return change(txn, &by, count, p);
 }
 
-/* The first key of the range behind `after`: nothing of its step and currency is left then. */
+/* The first key of the range after `after`: nothing of that step and currency follows it. */
 static void list_start(pay_store_key_t *first, const pay_scope_t *scope, apr_time_t from,
                        const pay_total_t *after)
 {
@@ -198,7 +198,10 @@ static void list_start(pay_store_key_t *first, const pay_scope_t *scope, apr_tim
     }
 }
 
-/* A row joins the total before it when both are of one step and currency. 0: the list is full. */
+/*
+ * Adds a row to the total before it if both have the same step and currency. Returns 0 if the list
+ * is full.
+ */
 static int list_row(apr_array_header_t *totals, const pay_total_t *row, int limit)
 {
     pay_total_t *last = NULL;
@@ -239,7 +242,7 @@ static int list(apr_array_header_t *totals, pay_rows_txn_t *txn, const pay_store
             break;
         }
         if (visits++ >= LIST_VISITS_MAX && totals->nelts > 0) {
-            limit = totals->nelts; /* what belongs to the last one is still read */
+            limit = totals->nelts; /* rows that belong to the last one are still read */
         }
         if (row.import_number <= view.import_done && !list_row(totals, &row.total, limit)) {
             break;

@@ -3,8 +3,8 @@
 #define PAY_STORE_PAYMENT_TOTAL_H
 
 /*
- * Kept totals inside the write transaction that changes them. Functions return LMDB's codes or,
- * but for those that count, PAY_ROWS_BAD (already logged).
+ * Stored totals inside the write transaction that changes them. Functions return LMDB's codes or,
+ * except for those that count, PAY_ROWS_BAD (already logged).
  */
 
 #include "store/keys.h"
@@ -19,31 +19,31 @@ typedef struct pay_store_total_t {
     pay_total_t total;
 } pay_store_total_t;
 
-/* A row of table total. Nothing of a row that counts nothing is kept: it is a bad one. */
+/* A row of table total. A row that counts nothing is never stored: it is a bad one. */
 int pay_store_total_decode(pay_store_total_t *out, const MDB_val *key, const MDB_val *row);
 
 void pay_store_total_key(pay_store_key_t *key, const pay_store_total_t *row);
 
 /*
- * What one charge is counted as under its createdAt: as it is successful (or reversed) or failed;
+ * The contribution of one charge under its createdAt: as successful (or reversed) or failed;
  * `total` counts nothing for other states.
  */
 void pay_store_total_of_charge(pay_store_total_t *out, const pay_charge_t *charge);
 
 /*
- * What one processed refund is counted as under its createdAt and import number; its state is not
- * looked at. One without a currency counts nothing.
+ * The contribution of one processed refund under its createdAt and import number; its state is not
+ * checked. A refund without a currency counts nothing.
  */
 void pay_store_total_of_refund(pay_store_total_t *out, const pay_refund_t *refund);
 
 /*
- * Both below: a row of table total that is damaged, by itself or because it does not hold what is
- * taken from it, is logged and stays as it is, and they succeed (docs/store.md, rule 13): the
- * caller's decision about money never waits for statistics. They return LMDB's codes only.
+ * Both functions below: a row of table total that is damaged, by itself or because it is smaller
+ * than what is subtracted, is logged and left unchanged, and they succeed (docs/store.md, rule 13):
+ * the caller's decision about money never waits for statistics. They return LMDB's codes only.
  */
 
 /*
- * A charge was decided: `count` 1, or -1 to take it back. Counts by the charge's createdAt as it is
+ * A charge was decided: `count` is 1, or -1 to take it back. Counts by the charge's createdAt as
  * successful (or reversed) or failed; other states count nothing.
  */
 int pay_store_total_charge(pay_rows_txn_t *txn, const pay_charge_t *charge, int count,
@@ -51,7 +51,7 @@ int pay_store_total_charge(pay_rows_txn_t *txn, const pay_charge_t *charge, int 
 
 /*
  * A refund of ours or of history became processed (`count` 1) or ceased to be (-1); counted by its
- * createdAt and under its import number. One without a currency counts nothing.
+ * createdAt and under its import number. A refund without a currency counts nothing.
  */
 int pay_store_total_refund(pay_rows_txn_t *txn, const pay_refund_t *refund, int count,
                            apr_pool_t *p);

@@ -6,12 +6,12 @@
 #include <string.h>
 
 /*
- * Index entries looked at for the references that are shown. Only those of an import that is not
- * finished are passed over.
+ * Index entries read for the references that are shown. Only those of an unfinished import are
+ * skipped.
  */
 #define VISITS_MAX 1000
 
-/* One refund of the charge, by its index entry. */
+/* Adds one refund of the charge, by its index entry. */
 static int show(pay_transaction_t *out, pay_rows_txn_t *txn, const MDB_val *index,
                 const MDB_val *refund_key, apr_pool_t *p)
 {
@@ -34,7 +34,7 @@ static int show(pay_transaction_t *out, pay_rows_txn_t *txn, const MDB_val *inde
     if (rc) {
         return rc;
     }
-    if (!visible) { /* the charge's amounts count it already */
+    if (!visible) { /* the charge's amounts include it already */
         out->refunds_complete = 0;
         return MDB_SUCCESS;
     }
@@ -69,7 +69,7 @@ static int list_refunds(pay_transaction_t *out, pay_rows_txn_t *txn, apr_pool_t 
     return pay_rows_scan_end(&scan, rc);
 }
 
-/* By `reference`, or by `seq` where that is NULL. */
+/* By `reference`, or by `seq` if that is NULL. */
 static apr_status_t look_up(pay_transaction_t *out, pay_store_t *db, const pay_scope_t *scope,
                             const char *reference, apr_uint64_t seq, apr_pool_t *p)
 {

@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* The time leads the keys of pending_due, so that those of other scopes lie between. */
+/* The keys of pending_due begin with the time, so entries of other scopes are in between. */
 static int count_pending(int *count, pay_rows_txn_t *txn, const pay_store_key_t *scope,
                          pay_store_due_part_t part, int limit)
 {
@@ -85,7 +85,7 @@ apr_status_t pay_store_waiting_count(pay_waiting_t *out, pay_store_t *store,
     return pay_rows_status(rc);
 }
 
-/* Adds the refund of an entry of pending_due, if it waits and is of that scope. */
+/* Adds the refund of an entry of pending_due, if it waits and belongs to that scope. */
 static int waiting_add(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_store_key_t *scope,
                        const MDB_val *key, const MDB_val *refund_key, apr_pool_t *p)
 {
@@ -101,7 +101,7 @@ static int waiting_add(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_s
     if (!rc && row->refund.waiting) {
         APR_ARRAY_PUSH(out, pay_refund_t *) = &row->refund;
     }
-    return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* store check tells */
+    return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* store check reports it */
 }
 
 static int waiting_list(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope,
