@@ -12,24 +12,27 @@
 #include <assert.h>
 #include <string.h>
 
-/* What cannot go yet, or cannot be read, is looked at again after this. */
+/* A checkout that cannot be removed yet, or cannot be read, is checked again after this time. */
 #define LATER apr_time_from_sec(60 * 60)
-/* What ended further ahead than this did so while the clock was ahead. */
+/* A checkout whose end is further in the future than this ended while the clock was ahead. */
 #define AHEAD_MAX apr_time_from_sec(24 * 60 * 60)
 
 typedef struct sweep_t {
     apr_time_t now;
     apr_interval_time_t keep;
-    apr_time_t until; /* what ended before is looked at */
+    apr_time_t until; /* checkouts that ended before are checked */
     int limit;
     apr_pool_t *p;
-    int count; /* rows looked at */
-    int done;  /* the walk is over */
+    int count; /* rows examined */
+    int done;  /* the walk is finished */
 } sweep_t;
 
-/* ---- once a store: what an earlier version wrote has neither entry nor mark */
+/* ---- once per store: checkouts of earlier versions have neither entry nor mark */
 
-/* The row of table meta: the key of table checkout where the walk goes on; one byte: it is over. */
+/*
+ * The row of table meta: the key of table checkout where the walk continues; a single byte: it is
+ * finished.
+ */
 static const char walk_name[] = "checkout_walk";
 #define WALK_OVER_LEN 1
 
@@ -48,7 +51,7 @@ static int walk_place(pay_store_key_t *from, int *over, pay_rows_txn_t *txn)
     if (!*over && val.mv_size == PAY_STORE_CHARGE_KEY_LEN) {
         (void)pay_store_key_bytes(from, val.mv_data, val.mv_size);
     }
-    return MDB_SUCCESS; /* of another length: from the start, which changes nothing twice */
+    return MDB_SUCCESS; /* of another length: start over, which changes nothing twice */
 }
 
 static int walk_put(pay_rows_txn_t *txn, const MDB_val *place)
@@ -63,7 +66,7 @@ static int walk_put(pay_rows_txn_t *txn, const MDB_val *place)
     return pay_rows_put(txn, PAY_TABLE_META, &key, &val, 0);
 }
 
-/* One that an earlier version wrote gets what a new one gets at once. */
+/* A checkout that an earlier version wrote gets what a new one gets at once. */
 static int walk_row(const sweep_t *sweep, pay_rows_txn_t *txn, const MDB_val *key)
 {
     pay_checkout_t *checkout;
@@ -72,7 +75,7 @@ static int walk_row(const sweep_t *sweep, pay_rows_txn_t *txn, const MDB_val *ke
     int rc, of_stranger;
 
     if (key->mv_size != PAY_STORE_CHARGE_KEY_LEN) {
-        return MDB_SUCCESS; /* told by the check, as all that cannot be read */
+        return MDB_SUCCESS; /* the check reports it, like all unreadable rows */
     }
     pay_store_read_scope(&scope, key->mv_data);
     rc = pay_store_charge_get(&charge, txn, &scope,
@@ -99,7 +102,10 @@ static int walk_row(const sweep_t *sweep, pay_rows_txn_t *txn, const MDB_val *ke
     return rc ? rc : pay_store_checkout_ended(txn, charge, sweep->p);
 }
 
-/* The next keys of table checkout, one more than are looked at: that one is the next place. */
+/*
+ * The next keys of table checkout, one more than are examined: that one is where the walk
+ * continues.
+ */
 static int walk_keys(apr_array_header_t **out, pay_rows_txn_t *txn, const pay_store_key_t *from,
                      int limit, apr_pool_t *p)
 {
@@ -141,12 +147,12 @@ static int walk_work(pay_rows_txn_t *txn, void *baton)
     return walk_put(txn, sweep->done ? NULL : &APR_ARRAY_IDX(keys, sweep->limit, MDB_val));
 }
 
-/* ---- what is due */
+/* ---- due checkouts */
 
-/* Those of a wrong length are taken out like others. */
+/* Entries of a wrong length are removed like others. */
 static const pay_store_timed_t sweep_due = {.table = PAY_TABLE_CHECKOUT_SWEEP};
 
-/* What ended by sweep->until, then what seems to end too far ahead. */
+/* Entries that ended by sweep->until, then those whose end is too far in the future. */
 static int entries_due(apr_array_header_t **out, pay_rows_txn_t *txn, const sweep_t *sweep,
                        int limit, apr_pool_t *p)
 {
@@ -159,7 +165,7 @@ static int delete_entry(pay_rows_txn_t *txn, const MDB_val *entry)
     return pay_store_entry_del(txn, PAY_TABLE_CHECKOUT_SWEEP, entry);
 }
 
-/* The one that a link which is paid once judges its next payer by. */
+/* Sets *judged to 1 if a single-use link judges its next payer by this checkout. */
 static int is_judged(int *judged, pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p)
 {
     pay_link_t *link;
@@ -191,12 +197,12 @@ static int has_refund(int *has, pay_rows_txn_t *txn, const pay_charge_t *charge)
 
 typedef enum verdict_t {
     GOES,
-    STAYS, /* for ever: money moved, or a person or an acquirer said something of it */
-    WAITS  /* somebody may still decide it, or be told of it */
+    STAYS, /* for ever: money moved, or a person or an acquirer made a statement about it */
+    WAITS  /* somebody may still decide it, or receive an event about it */
 } verdict_t;
 
-/* 1, in Live Mode: a clock that is ahead says that it was kept long enough, and the boot clock that
- * it was not: its payer may still be told that he can pay there. */
+/* Returns 1, in Live Mode, if the clock, which is ahead, says that it was kept long enough, but
+ * the boot clock says that it was not: its payer may still be offered to pay there. */
 static int is_early(const sweep_t *sweep, const pay_charge_t *charge)
 {
     apr_interval_time_t age;
@@ -242,7 +248,7 @@ static int sweep_charge(const sweep_t *sweep, pay_rows_txn_t *txn, pay_charge_t 
     int rc;
 
     rc = judge(&verdict, txn, charge, sweep);
-    if (rc == PAY_ROWS_BAD) { /* to the back, so that it never blocks the others */
+    if (rc == PAY_ROWS_BAD) { /* moved to the end, so that it never blocks the others */
         verdict = WAITS;
         rc = MDB_SUCCESS;
     }
@@ -307,7 +313,7 @@ static int sweep_work(pay_rows_txn_t *txn, void *baton)
     return rc;
 }
 
-/* What there is to do, without a turn to write: most steps find nothing. */
+/* Finds the work to be done without the writer lock: most steps find nothing. */
 static int look(sweep_t *sweep, int *walks, int *sweeps, pay_rows_txn_t *txn)
 {
     apr_array_header_t *entries;

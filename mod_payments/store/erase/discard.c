@@ -53,7 +53,7 @@ int pay_store_discard_charge(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool
 
 /* ---- a cascade over charges */
 
-/* Where the events of a charge are. */
+/* The tables with the events of a charge. */
 static const struct {
     pay_endpoint_kind_t endpoint;
     apr_uint64_t bit;
@@ -81,8 +81,8 @@ static void next_charge(pay_store_tour_t *tour)
 }
 
 /*
- * The first row of `table` that begins with `prefix` and was not visited; *found 0: none. Visitors
- * take rows out, so that no scan stays open.
+ * The first row of `table` that begins with `prefix` and was not visited; *found is 0 if there is
+ * none. Visitors delete rows, so no scan stays open.
  */
 static int step(int *found, MDB_val *key, MDB_val *row, pay_store_tour_t *tour, pay_rows_txn_t *txn,
                 pay_table_t table, const pay_store_key_t *prefix)
@@ -99,7 +99,7 @@ static int step(int *found, MDB_val *key, MDB_val *row, pay_store_tour_t *tour, 
     return MDB_SUCCESS;
 }
 
-/* One event of the part, or the end of it. */
+/* Visits one event of the part, or ends the part. */
 static int visit_event(pay_store_tour_t *tour, pay_rows_txn_t *txn, const pay_charge_t *charge)
 {
     const int part = tour->next.part;
@@ -122,7 +122,10 @@ static int visit_event(pay_store_tour_t *tour, pay_rows_txn_t *txn, const pay_ch
     if (!rc) {
         rc = tour->visitor->event(tour, txn, event);
     }
-    /* The first of those that stay is due, whatever comes between this transaction and the next. */
+    /*
+     * The first event that stays becomes due, whatever happens between this transaction and the
+     * next.
+     */
     return rc ? rc : pay_store_event_promote(&any, txn, event, pay_time_now(), tour->p);
 }
 
@@ -182,7 +185,7 @@ static int visit_charge(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_charge_
     return rc;
 }
 
-/* All of one charge, or as much as this transaction has room for. */
+/* Visits all rows of one charge, or as many as this transaction has room for. */
 static int visit(pay_store_tour_t *tour, pay_rows_txn_t *txn)
 {
     const apr_uint64_t seq = APR_ARRAY_IDX(tour->charges, tour->next.charge, apr_uint64_t);
@@ -195,7 +198,7 @@ static int visit(pay_store_tour_t *tour, pay_rows_txn_t *txn)
     if (!rc) {
         rc = tour->visitor->begin(&leave, tour, txn, charge);
     }
-    if (rc == MDB_NOTFOUND || (!rc && leave)) { /* gone meanwhile, or not to be touched */
+    if (rc == MDB_NOTFOUND || (!rc && leave)) { /* it no longer exists, or must be left alone */
         next_charge(tour);
         return MDB_SUCCESS;
     }
@@ -208,7 +211,7 @@ static int visit(pay_store_tour_t *tour, pay_rows_txn_t *txn)
         } else if (tour->next.part == PART_REFUNDS) {
             rc = visit_refund(tour, txn, charge);
         } else {
-            /* Its refunds may have moved it. */
+            /* Its refunds may have changed it. */
             rc = pay_store_charge_get(&charge, txn, tour->scope, seq, tour->p);
             rc = rc ? rc : visit_charge(tour, txn, charge);
         }

@@ -13,8 +13,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Tokens go first, so that nothing more is charged with them; answers last: they are made of
- * what the charges hold. */
+/* Tokens are first, so that nothing more is charged with them; answers are last, because they are
+ * made from the content of charges. */
 enum { PHASE_TOKENS, PHASE_CHARGES, PHASE_ANSWERS, PHASE_COUNT };
 
 /* ---- charges */
@@ -30,7 +30,7 @@ static int begin(int *leave, pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_ch
     return MDB_SUCCESS;
 }
 
-/* A receiver may have answered with what it was sent. */
+/* A receiver may have answered with the data it was sent. */
 static int blank_event(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_event_t *event)
 {
     if (event->endpoint == PAY_ENDPOINT_RECEIPT) {
@@ -45,7 +45,7 @@ static int blank_event(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_event_t 
     return pay_store_event_store(txn, event, tour->p);
 }
 
-/* Its entry in refund_repeat is under a digest of the notes. */
+/* Its entry in refund_repeat contains a digest of the notes. */
 static int blank_refund(int *leave, pay_store_tour_t *tour, pay_rows_txn_t *txn,
                         pay_store_refund_t *row)
 {
@@ -66,8 +66,8 @@ static int blank_refund(int *leave, pay_store_tour_t *tour, pay_rows_txn_t *txn,
     return rc ? rc : pay_store_refund_put(txn, row, tour->p);
 }
 
-/* What the shop wrote for this payer, and where the payer went; the page itself still leads here.
- */
+/* The shop's texts for this payer, and the URL the payer was sent to; the page itself still leads
+ * here. */
 static int blank_checkout(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
 {
     pay_checkout_t *blank = apr_pmemdup(tour->p, charge->checkout, sizeof(*blank));
@@ -99,7 +99,7 @@ static int blank_charge(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_charge_
     charge->first_name = "";
     charge->last_name = "";
     charge->request_ip = "";
-    charge->token = ""; /* random, and so the digest of the request tells nothing of the e-mail */
+    charge->token = ""; /* random, so the digest of the request reveals nothing about the e-mail */
     rc = pay_store_charge_put(txn, charge, tour->p);
     if (!rc && charge->checkout) {
         rc = blank_checkout(tour, txn, charge);
@@ -149,7 +149,7 @@ static apr_status_t erase_charges(int *done, pay_erasure_t *at, pay_store_t *sto
     return rv;
 }
 
-/* ---- tokens, kept answers */
+/* ---- tokens, idempotency records */
 
 static int want_token(int *wanted, const pay_store_gather_t *gather, const MDB_val *key,
                       const MDB_val *row, apr_pool_t *p)
@@ -172,7 +172,7 @@ static int take_token(pay_store_gather_t *gather, pay_rows_txn_t *txn, const MDB
     return pay_store_token_erase(txn, key, row, p);
 }
 
-/* 1 when the text has the e-mail in it, as JSON writes it. */
+/* Returns 1 if the text contains the e-mail, in JSON's spelling. */
 static int holds(const MDB_val *text, const char *email)
 {
     const size_t len = strlen(email);

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The keys of this part; gather->from is where the next one begins. */
+/* Collects the keys of this part; the next one begins at gather->from. */
 static int collect(pay_store_gather_t *gather, pay_rows_txn_t *txn)
 {
     const pay_store_key_t from = gather->from;
@@ -44,7 +44,7 @@ static int collect(pay_store_gather_t *gather, pay_rows_txn_t *txn)
     return pay_rows_scan_end(&scan, rc);
 }
 
-/* What was changed or taken out since it was found is left alone. */
+/* Rows that were changed or deleted since they were found are left alone. */
 static int take_out_work(pay_rows_txn_t *txn, void *baton)
 {
     pay_store_gather_t *gather = baton;
@@ -130,12 +130,12 @@ int pay_store_gather_take_kept(pay_store_gather_t *gather, pay_rows_txn_t *txn, 
 
 /* ---- reset of Test Mode */
 
-/* What is kept goes before the refunds that it stands for. */
+/* Idempotency records are removed before the refunds that they stand for. */
 enum { PHASE_KEPT, PHASE_CHARGES, PHASE_REFUNDS, PHASE_TESTS, PHASE_TOKENS, PHASE_COUNT };
 
 /* ---- charges */
 
-/* Work in flight would end at a row that is gone. */
+/* Work in flight would find its row deleted. */
 static int begin(int *leave, pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
 {
     (void)txn;
@@ -173,7 +173,7 @@ static int take_charge(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t
         return rc;
     }
     if (has || charge->refunded_minor != 0 || charge->refunds_pending_minor != 0) {
-        tour->left++; /* something came since another transaction looked */
+        tour->left++; /* an event was added since another transaction checked */
         return MDB_SUCCESS;
     }
     tour->charges_done++;
@@ -193,7 +193,7 @@ static void counted(const pay_store_tour_t *tour, void *sums)
     at->left += tour->left;
 }
 
-/* The next seqs that there are; *done 1: none is left. */
+/* The next existing seqs; sets *done to 1 if there are no more. */
 static int collect_charges(apr_array_header_t *seqs, int *done, const pay_reset_t *at,
                            pay_rows_txn_t *txn, const pay_scope_t *scope)
 {
@@ -248,15 +248,15 @@ static apr_status_t reset_charges(int *done, pay_reset_t *at, pay_store_t *db,
     return rv;
 }
 
-/* ---- what hangs on no charge */
+/* ---- rows that belong to no charge */
 
-/* By its time, which lies ahead of the clock of now where that was ahead then. */
+/* Judges by createdAt, which is in the future if the clock was ahead then. */
 static int is_past(apr_time_t created_at, const pay_reset_t *at)
 {
     return created_at <= at->started_at || created_at > pay_store_time_now() + PAY_STORE_RAISE_MAX;
 }
 
-/* By what it stands for, where it has a number. */
+/* Judges by the number of its charge or refund, if it has one. */
 static int is_from_before(const pay_store_kept_t *kept, const pay_reset_t *at)
 {
     switch (kept->what) {
@@ -354,7 +354,7 @@ static const struct {
     pay_table_t table;
     pay_store_want_t want;
     pay_store_take_out_t take_out;
-    size_t count; /* of pay_reset_t: where they are counted */
+    size_t count; /* offset of the counter in pay_reset_t */
 } phases[PHASE_COUNT] = {
     [PHASE_KEPT] = {PAY_TABLE_KEPT, want_kept, pay_store_gather_take_kept,
                     offsetof(pay_reset_t, answers)},
@@ -386,7 +386,7 @@ static apr_status_t step(int *done, pay_reset_t *at, pay_store_t *db, const pay_
     return rv;
 }
 
-/* What there is now is what goes. */
+/* The rows that exist now are the ones to be removed. */
 static apr_status_t start(pay_reset_t *at, pay_store_t *db, const pay_scope_t *scope)
 {
     const apr_time_t now = pay_store_time_now();
@@ -401,7 +401,7 @@ static apr_status_t start(pay_reset_t *at, pay_store_t *db, const pay_scope_t *s
     }
     rc = pay_store_scope_get(&last, &txn, scope);
     pay_rows_end(&txn);
-    if (!rc) { /* what a clock that was ahead has dated does not say what is made meanwhile */
+    if (!rc) { /* dates from a clock that was ahead do not identify rows created meanwhile */
         at->started_at = last.created_at > now && last.created_at <= now + PAY_STORE_RAISE_MAX
                              ? last.created_at
                              : now;

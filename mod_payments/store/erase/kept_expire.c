@@ -6,10 +6,10 @@
 
 #include <assert.h>
 
-/* What cannot go yet, or cannot be read, is looked at again after this. */
+/* A record that cannot be removed yet, or cannot be read, is checked again after this time. */
 #define LATER apr_time_from_sec(60 * 60)
-/* What is due later than this was kept while the clock was ahead: how long it has been kept is not
- * known, so that it is kept for the whole time from now on. */
+/* A record due later than this was stored while the clock was ahead: its age is unknown, so it is
+ * kept for the whole period from now on. */
 #define LONGEST (PAY_IDEMPOTENCY_KEEP + LATER)
 
 typedef struct expire_t {
@@ -19,7 +19,7 @@ typedef struct expire_t {
     int count;
 } expire_t;
 
-/* Those of a wrong length are taken out like others. */
+/* Entries of a wrong length are removed like others. */
 static const pay_store_timed_t kept_due = {.table = PAY_TABLE_KEPT_DUE};
 
 static int entries_due(apr_array_header_t **out, pay_rows_txn_t *txn, apr_time_t now, int limit,
@@ -33,7 +33,7 @@ static int delete_entry(pay_rows_txn_t *txn, const MDB_val *entry)
     return pay_store_entry_del(txn, PAY_TABLE_KEPT_DUE, entry);
 }
 
-/* The entry moves to another time; one whose row cannot be read goes to the back, so that it never
+/* Moves the entry to another time; one whose row cannot be read moves to the end, so that it never
  * blocks the others. */
 static int push_entry(pay_rows_txn_t *txn, const MDB_val *entry, const MDB_val *kept_key,
                       apr_time_t due_at)
@@ -51,7 +51,7 @@ static int push_entry(pay_rows_txn_t *txn, const MDB_val *entry, const MDB_val *
     return pay_rows_put(txn, PAY_TABLE_KEPT_DUE, &at, &nothing, 0);
 }
 
-/* 1 in *over unless the row's charge is pending, or cannot be told to be anything else. */
+/* Sets *over to 1 unless the row's charge is pending, or may be. */
 static int is_over(int *over, pay_rows_txn_t *txn, const MDB_val *kept_key,
                    const pay_store_kept_t *kept, apr_pool_t *p)
 {
@@ -76,8 +76,8 @@ static int is_over(int *over, pay_rows_txn_t *txn, const MDB_val *kept_key,
     return MDB_SUCCESS;
 }
 
-/* The refund's request is known no more; *over 0: it is pending, and stands for it still, or the
- * clock is ahead and the window is not over. */
+/* Removes the digest of the refund's request; *over is 0 if the refund is pending, and still
+ * stands for the request, or if the clock is ahead and the window is not over. */
 static int forget_repeat(int *over, pay_rows_txn_t *txn, const MDB_val *kept_key,
                          const pay_store_kept_t *kept, apr_pool_t *p)
 {
@@ -92,7 +92,7 @@ static int forget_repeat(int *over, pay_rows_txn_t *txn, const MDB_val *kept_key
     at = pay_store_key_val(&key);
     rc = pay_store_refund_get(&row, txn, &at, p);
     if (rc) {
-        *over = rc == MDB_NOTFOUND; /* one that cannot be read may be mended */
+        *over = rc == MDB_NOTFOUND; /* one that cannot be read may be repaired */
         return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
     }
     *over = row->refund.state != PAY_REFUND_PENDING
@@ -100,14 +100,14 @@ static int forget_repeat(int *over, pay_rows_txn_t *txn, const MDB_val *kept_key
     return *over ? pay_store_refund_repeat_forget(txn, row, p) : MDB_SUCCESS;
 }
 
-/* The row behind the entry was read; its own time is what counts. */
+/* The entry's row was read; the row's own time counts. */
 static int expire_row(const expire_t *expire, pay_rows_txn_t *txn, const MDB_val *entry,
                       const MDB_val *kept_key, pay_store_kept_t *kept)
 {
     const pay_store_kept_t before = *kept;
     int rc = MDB_SUCCESS, over;
 
-    if (kept->due_at == 0) { /* a refund's has none */
+    if (kept->due_at == 0) { /* a refund's record never expires */
         return delete_entry(txn, entry);
     }
     if (kept->due_at > expire->now && kept->due_at <= expire->now + LONGEST) {
@@ -183,7 +183,7 @@ apr_status_t pay_store_kept_expire(int *count, pay_store_t *store, apr_time_t no
     *count = 0;
     assert(limit >= 1);
     assert(limit <= PAY_STORE_ROWS_MAX);
-    /* Most steps find nothing: those take no turn to write. */
+    /* Most steps find nothing: those do not wait for the writer lock. */
     rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
