@@ -13,7 +13,10 @@
 #include <assert.h>
 #include <string.h>
 
-/* The webhook's event that the merchant is told of, unless it was dropped or delivered since. */
+/*
+ * The webhook event that a notice to the merchant reports, unless it was dropped or delivered
+ * since.
+ */
 static int load_parked(pay_event_t *event, pay_rows_txn_t *txn, apr_pool_t *p)
 {
     pay_event_t place = *event, *parked;
@@ -52,14 +55,14 @@ int pay_store_event_records(pay_event_t *event, pay_rows_txn_t *txn, apr_pool_t 
     return rc || event->kind != PAY_EVENT_PARKED ? rc : load_parked(event, txn, p);
 }
 
-/* ---- taking what is due */
+/* ---- taking due events */
 
-#define ENDPOINTS_MAX 64 /* looked at in one transaction */
-#define LOOKS_MAX 32     /* transactions of one take that find nothing to send */
-#define PARK_OLD_MAX 256 /* events given up with their endpoint in one transaction */
-#define PUT_OFF_MAX 64   /* receipts that wait for room are passed by in one transaction */
-#define BUSY_WAIT apr_time_from_msec(100) /* of an endpoint that has all it may have */
-#define HELD_WAIT apr_time_from_sec(5)    /* of an endpoint of Live Mode in a store put back */
+#define ENDPOINTS_MAX 64                  /* examined in one transaction */
+#define LOOKS_MAX 32                      /* transactions of one take that find nothing to send */
+#define PARK_OLD_MAX 256                  /* events parked with their endpoint in one transaction */
+#define PUT_OFF_MAX 64                    /* receipts waiting for room that one transaction skips */
+#define BUSY_WAIT apr_time_from_msec(100) /* for an endpoint that has as many as it may have */
+#define HELD_WAIT apr_time_from_sec(5)    /* for a Live Mode endpoint in a restored store */
 #define IDLE_WAIT(kind) apr_time_from_sec((kind) == PAY_ENDPOINT_WEBHOOK ? 5 : 60)
 #define LEASE apr_time_from_msec(PAY_STORE_LEASE_MS)
 
@@ -71,20 +74,20 @@ typedef struct take_t {
     void *baton;
     apr_pool_t *p;
     apr_time_t now;     /* the store's clock, in the transaction */
-    apr_int64_t now_ms; /* boot clock, before its turn to write was waited for */
+    apr_int64_t now_ms; /* boot clock, before waiting for the writer lock */
     pay_worker_t self;
-    int held;                /* 1: those of Live Mode wait for a person */
+    int held;                /* 1: Live Mode events wait for a person */
     apr_array_header_t *out; /* of pay_taken_t */
-    int more;                /* 1: more endpoints may be due than one transaction looks at */
+    int more;                /* 1: more endpoints may be due than one transaction examines */
 } take_t;
 
-/* What is due from there on was put off while the clock was ahead. */
+/* Entries due from that time on were postponed while the clock was ahead. */
 static apr_time_t beyond(const take_t *take)
 {
     return take->now + PAY_STORE_EVENT_LONGEST + 1;
 }
 
-/* The event behind an entry; *out NULL: the entry was a leftover, and is gone now. */
+/* The event of an entry; *out is NULL if the entry was a leftover, which is removed now. */
 static int event_of(pay_event_t **out, pay_rows_txn_t *txn, const MDB_val *entry, apr_pool_t *p)
 {
     pay_event_t place;
@@ -105,8 +108,8 @@ static int event_of(pay_event_t **out, pay_rows_txn_t *txn, const MDB_val *entry
     return pay_store_entry_del(txn, PAY_TABLE_EVENT_DUE, entry);
 }
 
-/* When it is to be looked at again, because another process may still be sending it; 0: it is not.
- */
+/* When the event must be checked again, because another process may still be sending it; 0: no
+ * process is. */
 static apr_time_t leased_until(const take_t *take, const pay_event_t *event)
 {
     const apr_interval_time_t left = pay_worker_left(&event->lease_worker, event->lease_until_ms,
@@ -118,8 +121,7 @@ static apr_time_t leased_until(const take_t *take, const pay_event_t *event)
     return take->now + (left < LEASE ? left : LEASE);
 }
 
-/* 1 in *listed when Test Mode may write to the address: the merchant's own, or one that was listed.
- */
+/* Sets *listed to 1 if Test Mode may write to the address: the merchant's own, or a listed one. */
 static int is_listed(int *listed, take_t *take, pay_rows_txn_t *txn, const pay_endpoint_t *endpoint,
                      const char *address)
 {
@@ -138,8 +140,9 @@ static int is_listed(int *listed, take_t *take, pay_rows_txn_t *txn, const pay_e
 }
 
 /*
- * Whether a receipt may go now: *until is when there is room for it, 0 now; *withheld 1: it may
- * never. It counts before its first try, and not again for a later one.
+ * Whether a receipt may be sent now: *until is the time when there is room for it, 0 for now;
+ * *withheld is 1 if it may never be sent. It counts before its first try, and not again for a later
+ * one.
  */
 static int judge_receipt(apr_time_t *until, int *withheld, take_t *take, pay_rows_txn_t *txn,
                          const pay_endpoint_t *endpoint, const pay_event_t *event)
@@ -171,7 +174,7 @@ static int take_event(take_t *take, pay_rows_txn_t *txn, const pay_endpoint_t *e
         return pay_store_event_move(txn, event, until, take->p);
     }
     rc = pay_store_event_records(event, txn, take->p);
-    if (rc == PAY_ROWS_BAD) { /* told in the log; a person can mend or drop it */
+    if (rc == PAY_ROWS_BAD) { /* logged; a person can repair or drop it */
         event->error = "a record that it reports cannot be read";
         return pay_store_event_park(txn, event, take->now, take->p);
     }
@@ -197,8 +200,9 @@ static int take_event(take_t *take, pay_rows_txn_t *txn, const pay_endpoint_t *e
 }
 
 /*
- * An endpoint that has been failing for as long as an event is tried: what is as old, or was first
- * tried as long ago, is given up, all but the first, which probes it. *more 1: there may be others.
+ * For an endpoint that has been failing for as long as an event is tried: events that are as old,
+ * or were first tried as long ago, are parked, except for the first one, which probes it. *more is
+ * 1 if there may be others.
  */
 static int park_old(int *more, take_t *take, pay_rows_txn_t *txn, pay_endpoint_t *endpoint)
 {
@@ -236,7 +240,7 @@ static int park_old(int *more, take_t *take, pay_rows_txn_t *txn, pay_endpoint_t
     return rc;
 }
 
-/* When the endpoint is to be looked at again: its first entry's time; 0: nothing waits. */
+/* When the endpoint must be checked again: the time of its first entry; 0: nothing waits. */
 static int next_look(apr_time_t *next, take_t *take, pay_rows_txn_t *txn,
                      const pay_endpoint_t *endpoint)
 {
@@ -256,7 +260,9 @@ static int next_look(apr_time_t *next, take_t *take, pay_rows_txn_t *txn,
     return rc;
 }
 
-/* Somebody waits for the answer to a test: it goes before what has waited longer. */
+/*
+ * A person waits for the result of a test: it takes precedence over events that have waited longer.
+ */
 static int take_test(take_t *take, pay_rows_txn_t *txn, const pay_endpoint_t *endpoint)
 {
     pay_event_t place, *test;
@@ -276,7 +282,7 @@ static int take_test(take_t *take, pay_rows_txn_t *txn, const pay_endpoint_t *en
     return take_event(take, txn, endpoint, test);
 }
 
-/* What is due, a test first, at most `budget` events. */
+/* Takes due events, a test first, at most `budget`. */
 static int take_some(take_t *take, pay_rows_txn_t *txn, pay_endpoint_t *endpoint, int budget)
 {
     const int full = take->out->nelts + budget;
@@ -301,7 +307,10 @@ static int take_some(take_t *take, pay_rows_txn_t *txn, pay_endpoint_t *endpoint
     return rc;
 }
 
-/* Of an endpoint with something due: takes what it may, and tells when to look again. */
+/*
+ * For an endpoint with something due: takes as many as allowed, and sets the time of the next
+ * check.
+ */
 static int take_what_may(apr_time_t *next, take_t *take, pay_rows_txn_t *txn,
                          pay_endpoint_t *endpoint)
 {
@@ -325,7 +334,7 @@ static int take_what_may(apr_time_t *next, take_t *take, pay_rows_txn_t *txn,
     (void)take->budget(take->baton, endpoint, take->out->nelts - before);
     if (!rc && pay_endpoint_is_failing(endpoint) && take->out->nelts > before) {
         endpoint->probing = 1;
-        *next = take->now + LEASE; /* the probe's result says when, at the latest its lease */
+        *next = take->now + LEASE; /* the probe's result sets it, at the latest its lease */
         return rc;
     }
     return rc ? rc : next_look(next, take, txn, endpoint);
@@ -380,7 +389,7 @@ static int take_work(pay_rows_txn_t *txn, void *baton)
     take->now = pay_time_now();
     take->out = apr_array_make(take->p, 16, sizeof(pay_taken_t));
     rc = pay_store_epoch_held(&take->held, txn);
-    if (rc && rc != PAY_ROWS_BAD) { /* what is held then was logged */
+    if (rc && rc != PAY_ROWS_BAD) { /* a damaged row was logged */
         return rc;
     }
     rc = pay_store_entries_due(&due, txn, &pay_store_endpoint_due, take->now, beyond(take),
@@ -406,7 +415,7 @@ apr_status_t pay_store_event_take(apr_array_header_t **out, pay_store_t *store, 
     assert(limit <= PAY_STORE_LEASES_MAX);
     take.self = pay_worker_self();
     take.now = pay_time_now();
-    /* Most looks find nothing: those take no turn to write. */
+    /* Most calls find nothing: those do not wait for the writer lock. */
     rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
@@ -416,7 +425,7 @@ apr_status_t pay_store_event_take(apr_array_header_t **out, pay_store_t *store, 
     if (rc || due->nelts == 0) {
         return pay_rows_status(rc);
     }
-    /* Those that are put off, however many, do not hide what can be sent behind them. */
+    /* However many are postponed, they do not hide the ones after them that can be sent. */
     do {
         take.now_ms = pay_time_boot_ms();
         rv = pay_rows_commit(store, pay_turn_all(), 0, take_work, &take);
@@ -429,9 +438,9 @@ apr_status_t pay_store_event_take(apr_array_header_t **out, pay_store_t *store, 
 
 /* ---- lists */
 
-#define DUE_ENDPOINTS_MAX 1024 /* endpoints looked at for how long the first has been due */
+#define DUE_ENDPOINTS_MAX 1024 /* endpoints examined for the time the first has been due */
 
-/* Where to go on; the first key behind it. */
+/* Where to continue: the first key after it. */
 static void list_from(pay_store_key_t *key, const pay_scope_t *scope, int parked,
                       const pay_event_t *after)
 {
@@ -449,10 +458,10 @@ static void list_from(pay_store_key_t *key, const pay_scope_t *scope, int parked
     } else {
         pay_store_event_key(key, &place);
     }
-    (void)pay_store_key_bytes(key, &last, 1); /* one byte longer: just behind it */
+    (void)pay_store_key_bytes(key, &last, 1); /* one byte longer: right after it */
 }
 
-/* The event that a key of either table stands for. */
+/* The event that a key of either table refers to. */
 static int list_one(pay_event_t **out, pay_rows_txn_t *txn, int parked, const MDB_val *key,
                     const MDB_val *row, apr_pool_t *p)
 {
@@ -483,7 +492,7 @@ static int list(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_scope_t 
         if (!rc) {
             APR_ARRAY_PUSH(out, pay_event_t *) = event;
         }
-        if (!rc || rc == MDB_NOTFOUND) { /* an entry that leads nowhere hides none behind it */
+        if (!rc || rc == MDB_NOTFOUND) { /* an entry that leads nowhere hides none after it */
             rc = pay_rows_next(&key, &row, &scan);
         }
     }
@@ -536,9 +545,9 @@ apr_status_t pay_store_event_get(pay_event_t **out, pay_store_t *store, const pa
 }
 
 /*
- * The earliest due time of the endpoint at `due`, an entry of endpoint_due; else *first stays. What
- * was put off while the clock was ahead has been due for nobody knows how long: for the longest
- * wait.
+ * The earliest due time of the endpoint at `due`, an entry of endpoint_due; else *first is
+ * unchanged. It is unknown how long events that were postponed while the clock was ahead have been
+ * due: the longest wait is assumed.
  */
 static int first_due(apr_time_t *first, pay_rows_txn_t *txn, const MDB_val *due, apr_time_t now,
                      apr_pool_t *p)

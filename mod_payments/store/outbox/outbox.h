@@ -7,7 +7,7 @@
 
 /*
  * Fills in the charge and the refund that the event is about, and the event that a notice reports
- * as given up, unless that is gone. A charge or refund that is gone makes the event a bad row.
+ * as parked, unless that no longer exists. A missing charge or refund makes the event a bad row.
  */
 int pay_store_event_records(pay_event_t *event, pay_rows_txn_t *txn, apr_pool_t *p);
 
