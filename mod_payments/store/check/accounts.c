@@ -60,7 +60,7 @@ int pay_store_check_api_key(pay_store_check_t *check, const MDB_val *key, const 
     return rc ? rc : pay_store_check_entries(check, &pay_store_api_key_record, key, record);
 }
 
-/* What is asked for by its text is not found under any other key. */
+/* A token that is looked up by its text is not found under any other key. */
 static void check_token_text(pay_store_check_t *check, const MDB_val *key)
 {
     const char *text = (const char *)key->mv_data + PAY_STORE_SCOPE_LEN;
@@ -74,7 +74,7 @@ static void check_token_text(pay_store_check_t *check, const MDB_val *key)
     }
 }
 
-/* The table's keys hold the tokens themselves: they are not told. */
+/* The table's keys contain the tokens themselves: they are not reported. */
 int pay_store_check_token(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
 {
     int rc, found = 0;
@@ -101,7 +101,7 @@ apr_status_t pay_store_check_token_after(pay_store_check_t *check, const MDB_val
     pay_scope_t scope;
     apr_status_t rv;
 
-    if (key->mv_size <= PAY_STORE_SCOPE_LEN) { /* told before */
+    if (key->mv_size <= PAY_STORE_SCOPE_LEN) { /* reported before */
         return APR_SUCCESS;
     }
     pay_store_read_scope(&scope, key->mv_data);
@@ -117,8 +117,8 @@ apr_status_t pay_store_check_token_after(pay_store_check_t *check, const MDB_val
     return rv == APR_NOTFOUND ? APR_SUCCESS : rv;
 }
 
-/* Whether the private half opens is told by the server at its start: the check has no master key.
- */
+/* The server reports at its start whether the private half can be opened: the check has no master
+ * key. */
 int pay_store_check_encryption_key(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
 {
     pay_encryption_key_t *record;
@@ -160,7 +160,7 @@ int pay_store_check_grant(pay_store_check_t *check, const MDB_val *key, const MD
 
 /* ---- the audit */
 
-/* Entries of an account count up from 1: one that was taken out leaves a gap. */
+/* Entries of an account are numbered from 1: a deleted one leaves a gap. */
 int pay_store_check_audit(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
 {
     pay_store_key_t before;

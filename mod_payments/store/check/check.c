@@ -9,7 +9,7 @@
 
 /* ---- indexes */
 
-/* Rows and indexes held against each other, in both directions, from what the records declare. */
+/* Compares rows and indexes in both directions, using the declarations of the records. */
 
 #include "store/check/check.h"
 
@@ -33,8 +33,9 @@ static const pay_store_record_t *const records[] = {
 
 /* ---- from the rows to the indexes */
 
-/* 1 in *found when the row has no entry in the index, or the entry is there and leads to it. One
- * that another row had first may lead there; what is wrong with a value is told of the entry. */
+/* Sets *found to 1 if the row has no entry in the index, or if the entry exists and leads to it.
+ * An entry that another row had first may lead to that row; a wrong value is reported for the
+ * entry. */
 static int has_entry(int *found, pay_store_check_t *check, const pay_store_index_t *index,
                      const pay_store_key_t *at, const void *row)
 {
@@ -48,7 +49,7 @@ static int has_entry(int *found, pay_store_check_t *check, const pay_store_index
         return MDB_SUCCESS;
     }
     if (rc) {
-        *found = rc == MDB_NOTFOUND; /* of what can have none, nothing is found */
+        *found = rc == MDB_NOTFOUND; /* nothing is found for a row that can have no entry */
         return MDB_SUCCESS;
     }
     key = pay_store_key_val(&entry.key);
@@ -92,7 +93,7 @@ int pay_store_check_entries(pay_store_check_t *check, const pay_store_record_t *
 
 /* ---- from the indexes to the rows */
 
-/* What is wrong with an entry that leads to the row; NULL: nothing. */
+/* The fault of an entry that leads to the row; NULL if there is none. */
 static const char *fault_of(const pay_store_index_t *index, pay_table_t table, const MDB_val *key,
                             const MDB_val *value, const pay_store_key_t *at, const void *row)
 {
@@ -105,9 +106,8 @@ static const char *fault_of(const pay_store_index_t *index, pay_table_t table, c
     return index->wrong ? index->wrong(table, key, row) : index->astray;
 }
 
-/* *fault NULL: the entry, which leads to the row at `at`, is right, or its row is told of by
- * itself.
- */
+/* *fault is NULL if the entry, which leads to the row at `at`, is right, or if its row is reported
+ * separately. */
 static int follow(const char **fault, pay_store_check_t *check, const pay_store_record_t *record,
                   const pay_store_index_t *index, const pay_store_key_t *at, pay_table_t table,
                   const MDB_val *key, const MDB_val *value)
@@ -125,8 +125,8 @@ static int follow(const char **fault, pay_store_check_t *check, const pay_store_
     return MDB_SUCCESS;
 }
 
-/* 1 when the index takes it for an entry of its own, which then leads to `at`; else *fault is what
- * it says of it. */
+/* Returns 1 if the index accepts the entry as its own, which then leads to `at`; else *fault is
+ * its text for the entry. */
 static int takes(pay_store_key_t *at, const char **fault, const pay_store_index_t *index,
                  pay_table_t table, const MDB_val *key, const MDB_val *value)
 {
@@ -141,7 +141,7 @@ static int takes(pay_store_key_t *at, const char **fault, const pay_store_index_
     return index->row_of(at, key, value);
 }
 
-/* The first index that takes the entry for one of its own decides. */
+/* The first index that accepts the entry as its own decides. */
 static int check_index(pay_store_check_t *check, pay_table_t table, const MDB_val *key,
                        const MDB_val *value)
 {
@@ -201,7 +201,7 @@ int pay_store_check_has(int *found, MDB_val *val, const pay_store_check_t *check
 
     *found = 0;
     if (at.mv_size == 0 || at.mv_size > PAY_STORE_KEY_MAX) {
-        return MDB_SUCCESS; /* what a damaged index row holds: LMDB has no such key */
+        return MDB_SUCCESS; /* from a damaged index row: LMDB has no such key */
     }
     rc = pay_rows_get(&value, check->txn, table, &at);
     if (rc) {
@@ -245,11 +245,11 @@ static int check_scope(pay_store_check_t *check, const MDB_val *key, const MDB_v
     return rc ? rc : pay_store_check_rows(check, key, &scope, &last);
 }
 
-/* How a table is checked; one without an entry here holds entries of the records' indexes. */
+/* How a table is checked; a table that is not listed here holds entries of the records' indexes. */
 typedef struct table_t {
     pay_store_check_row_t row;
-    pay_store_check_after_t after; /* NULL: nothing is left to check */
-    pay_store_check_part_t part;   /* in place of `row` */
+    pay_store_check_after_t after; /* NULL: there is nothing left to check */
+    pay_store_check_part_t part;   /* instead of `row` */
 } table_t;
 
 static const table_t tables[PAY_TABLE_COUNT] = {
@@ -289,7 +289,7 @@ static void tell(walk_t *walk)
     }
 }
 
-/* The rows from `from` on; *done 1 at the table's end, else `from` is where to go on. */
+/* The rows from `from` on; sets *done to 1 at the table's end, else `from` to where to continue. */
 static int walk_part(int *done, pay_store_key_t *from, pay_store_check_t *check, pay_table_t id,
                      const table_t *table)
 {
@@ -319,7 +319,7 @@ static int walk_part(int *done, pay_store_key_t *from, pay_store_check_t *check,
     return pay_rows_scan_end(&scan, rc);
 }
 
-/* What other files check in a transaction of their own, once the part's has ended. */
+/* Checks that other files make in a transaction of their own, after that of the batch has ended. */
 static apr_status_t check_after(pay_store_check_t *check, const table_t *table)
 {
     apr_status_t rv = APR_SUCCESS;

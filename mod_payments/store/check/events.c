@@ -21,7 +21,7 @@ int pay_store_check_endpoint(pay_store_check_t *check, const MDB_val *key, const
     return rc ? rc : pay_store_check_entries(check, &pay_store_endpoint_record, key, endpoint);
 }
 
-/* It has an endpoint, and that one is looked at while the event is due. */
+/* The event's endpoint exists, and is checked when the event is due. */
 static int check_endpoint_of(pay_store_check_t *check, const MDB_val *key, const pay_event_t *event)
 {
     pay_endpoint_t *endpoint;
@@ -34,10 +34,10 @@ static int check_endpoint_of(pay_store_check_t *check, const MDB_val *key, const
     } else if (!rc && event->due_at && endpoint->enabled && !endpoint->due_at) {
         pay_store_check_fault(check, PAY_TABLE_EVENT, key, "nothing looks at its endpoint");
     }
-    return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* told with its row */
+    return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* reported with its row */
 }
 
-/* The records that it tells of are there. */
+/* The records that the event refers to exist. */
 static int check_records(pay_store_check_t *check, const MDB_val *key, pay_event_t *event)
 {
     int rc;
@@ -53,7 +53,7 @@ static int check_records(pay_store_check_t *check, const MDB_val *key, pay_event
     return rc;
 }
 
-/* Only the first of a transaction is in an index, and it always is. */
+/* Only the first event of a transaction is in an index, and it always is. */
 static int check_place(pay_store_check_t *check, const MDB_val *key, const pay_event_t *event)
 {
     pay_event_t *first;

@@ -12,7 +12,10 @@
 
 /* ---- links */
 
-/* What keeps the next payer away is there. A checkout that is not counted is told with itself. */
+/*
+ * The checkout that blocks the next payer exists. A checkout that is not counted is reported with
+ * its own row.
+ */
 static int check_holding(pay_store_check_t *check, const MDB_val *key, const pay_link_t *link)
 {
     apr_uint64_t holding;
@@ -54,7 +57,7 @@ int pay_store_check_link(pay_store_check_t *check, const MDB_val *key, const MDB
     return rc ? rc : check_holding(check, key, link);
 }
 
-/* The link that a checkout was made from knows of it. */
+/* The link that a checkout was made from counts it. */
 static int check_checkout_link(pay_store_check_t *check, const MDB_val *key,
                                const pay_checkout_t *checkout, const pay_charge_t *charge)
 {
@@ -65,7 +68,7 @@ static int check_checkout_link(pay_store_check_t *check, const MDB_val *key,
         return MDB_SUCCESS;
     }
     rc = pay_store_link_load(&link, check->txn, &charge->scope, checkout->link, check->ptemp);
-    if (rc == PAY_ROWS_BAD) { /* told with the link */
+    if (rc == PAY_ROWS_BAD) { /* reported with the link */
         return MDB_SUCCESS;
     }
     if (rc == MDB_NOTFOUND) {
@@ -126,7 +129,7 @@ int pay_store_check_checkout(pay_store_check_t *check, const MDB_val *key, const
     return rc ? rc : pay_store_check_entries(check, &pay_store_checkout_record, key, checkout);
 }
 
-/* A checkout has its row beside the charge's (store/check/payments.c). */
+/* A checkout has its row in addition to the charge's (store/check/payments.c). */
 static int check_charge_checkout(pay_store_check_t *check, const MDB_val *key,
                                  const pay_charge_t *charge)
 {
@@ -146,10 +149,10 @@ static int check_charge_checkout(pay_store_check_t *check, const MDB_val *key,
 typedef struct sums_t {
     apr_int64_t processed_minor;
     apr_int64_t pending_minor;
-    apr_uint64_t at_acquirer; /* seq of the pending one that was made here; 0: none */
+    apr_uint64_t at_acquirer; /* seq of the pending one that was made here; 0 if there is none */
     int at_acquirer_count;
     int overflow;
-    int imported; /* 1: imported history is among them, which may exceed the charge */
+    int imported; /* 1: imported history is included, which may exceed the charge */
 } sums_t;
 
 /* ---- charges */
@@ -174,7 +177,7 @@ static void add(sums_t *sums, const pay_refund_t *refund)
     }
 }
 
-/* The refunds that the index names for the charge; what is wrong with them is told elsewhere. */
+/* The refunds that the index lists for the charge; their own faults are reported elsewhere. */
 static int sum_refunds(sums_t *sums, pay_store_check_t *check, const pay_charge_t *charge)
 {
     pay_store_refund_t *row;
@@ -246,11 +249,11 @@ static void check_state(pay_store_check_t *check, const MDB_val *key, const pay_
 
     if (pay_charge_was_approved(charge)
         && (charge->state == PAY_CHARGE_SUCCESSFUL || charge->state == PAY_CHARGE_REVERSED)) {
-        decided = charge->decided_state; /* refunds go both ways between the two */
+        decided = charge->decided_state; /* refunds change it between the two in both directions */
     } else if (charge->state == PAY_CHARGE_REVERSED) {
         decided = PAY_CHARGE_SUCCESSFUL;
     } else if (charge->state == PAY_CHARGE_VOID || charge->state == PAY_CHARGE_ABANDONED) {
-        decided = PAY_CHARGE_PENDING; /* a checkout that was closed is not decided by that */
+        decided = PAY_CHARGE_PENDING; /* closing a checkout does not decide it */
     }
     if (decided != charge->decided_state) {
         pay_store_check_fault(check, PAY_TABLE_CHARGE, key,
@@ -262,7 +265,7 @@ static void check_state(pay_store_check_t *check, const MDB_val *key, const pay_
         pay_store_check_fault(check, PAY_TABLE_CHARGE, key,
                               "charge %s: it has a fee but was not approved", charge->reference);
     }
-    /* Earlier versions left a charge successful that the acquirer alone knew to be reversed. */
+    /* Earlier versions left a charge successful if only the acquirer knew it to be reversed. */
     if ((charge->state == PAY_CHARGE_REVERSED && pay_charge_refunded_minor(charge) < amount)
         || (charge->state == PAY_CHARGE_SUCCESSFUL && charge->refunded_minor >= amount)) {
         pay_store_check_fault(check, PAY_TABLE_CHARGE, key,
@@ -271,7 +274,7 @@ static void check_state(pay_store_check_t *check, const MDB_val *key, const pay_
     }
 }
 
-/* Its key id and its scope know of it. */
+/* Its key id and its scope are consistent with it. */
 static int check_ties(pay_store_check_t *check, const MDB_val *key, const pay_charge_t *charge)
 {
     pay_store_scope_t last;
@@ -291,7 +294,7 @@ static int check_ties(pay_store_check_t *check, const MDB_val *key, const pay_ch
         }
     }
     rc = pay_store_scope_get(&last, check->txn, &charge->scope);
-    if (rc == PAY_ROWS_BAD) { /* told with the scope */
+    if (rc == PAY_ROWS_BAD) { /* reported with the scope */
         return MDB_SUCCESS;
     }
     if (!rc && charge->seq > last.charge_seq) {
@@ -346,7 +349,7 @@ static int check_refund_charge(pay_store_check_t *check, const MDB_val *key,
     }
     rc =
         pay_store_charge_get(&charge, check->txn, &refund->scope, refund->charge_seq, check->ptemp);
-    if (rc == PAY_ROWS_BAD) { /* told with the charge */
+    if (rc == PAY_ROWS_BAD) { /* reported with the charge */
         return MDB_SUCCESS;
     }
     if (rc && rc != MDB_NOTFOUND) {
@@ -364,7 +367,7 @@ static int check_refund_charge(pay_store_check_t *check, const MDB_val *key,
     return MDB_SUCCESS;
 }
 
-/* Its scope gave its numbers, and its key id is known. */
+/* Its scope assigned its numbers, and its key id exists. */
 static int check_refund_ties(pay_store_check_t *check, const MDB_val *key,
                              const pay_refund_t *refund)
 {
@@ -386,7 +389,7 @@ static int check_refund_ties(pay_store_check_t *check, const MDB_val *key,
     }
     rc = pay_store_scope_get(&last, check->txn, &refund->scope);
     if (rc) {
-        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* told with the scope */
+        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* reported with the scope */
     }
     if (refund->seq > last.refund_seq) {
         pay_store_check_fault(check, PAY_TABLE_REFUND, key,
@@ -443,7 +446,10 @@ static int is_key(const MDB_val *key)
            && at[OPERATION_OFFSET] <= PAY_OPERATION_ORDER;
 }
 
-/* The charge and its row name each other; a charge that does not decode is told with its row. */
+/*
+ * The charge and its row refer to each other; a charge that does not decode is reported with its
+ * row.
+ */
 static int check_kept_charge(pay_store_check_t *check, const MDB_val *key,
                              const pay_store_kept_t *kept)
 {

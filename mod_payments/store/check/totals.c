@@ -11,12 +11,12 @@
 #include <apr_strings.h>
 #include <string.h>
 
-#define PLACE_LEN (PAY_STORE_SCOPE_LEN + 8) /* scope and time lead all three tables */
+#define PLACE_LEN (PAY_STORE_SCOPE_LEN + 8) /* all three tables begin with scope and time */
 
-/* What a step comes to under one key of table total. */
+/* The sums of a step under one key of table total. */
 typedef struct counted_t {
     pay_store_total_t row;
-    int kept; /* table total has a row of that key */
+    int kept; /* table total has a row with that key */
 } counted_t;
 
 /* One step of one scope, counted and compared within one read transaction. */
@@ -24,10 +24,10 @@ typedef struct step_t {
     pay_store_check_t *check;
     pay_scope_t scope;
     apr_time_t from, to;         /* its first and last time */
-    apr_array_header_t *counted; /* of counted_t */
-    apr_pool_t *row_pool;        /* of one row */
-    int unsure;                  /* a row does not decode, which is told elsewhere */
-    int rows;                    /* looked at so far, of earlier steps too */
+    apr_array_header_t *counted; /* array of counted_t */
+    apr_pool_t *row_pool;        /* for one row */
+    int unsure;                  /* a row does not decode, which is reported elsewhere */
+    int rows;                    /* examined so far, including earlier steps */
 } step_t;
 
 typedef int (*count_row_t)(step_t *step, const MDB_val *key, const MDB_val *row);
@@ -55,7 +55,7 @@ int pay_store_check_total(pay_store_check_t *check, const MDB_val *key, const MD
     }
     rc = pay_store_scope_get(&last, check->txn, &total.scope);
     if (rc) {
-        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* told with the scope */
+        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* reported with the scope */
     }
     if (total.import_number > last.import_done && total.import_number != last.import_open
         && total.import_number != last.import_left) {
@@ -165,7 +165,7 @@ static int totals_differ(const pay_total_t *a, const pay_total_t *b)
            || pay_sum_compare(&a->fees, &b->fees) != 0;
 }
 
-/* A kept row against what was counted under its key. */
+/* Compares a stored row with the sums counted under its key. */
 static int compare_kept(step_t *step, const MDB_val *key, const MDB_val *row)
 {
     pay_total_t nothing = {.from = step->from};
@@ -177,7 +177,7 @@ static int compare_kept(step_t *step, const MDB_val *key, const MDB_val *row)
 
     rc = pay_store_total_decode(&kept, key, row);
     if (rc == PAY_ROWS_BAD) {
-        step->unsure = 1; /* told with the row */
+        step->unsure = 1; /* reported with the row */
         return MDB_SUCCESS;
     }
     if (rc) {
@@ -217,7 +217,7 @@ static void tell_not_kept(step_t *step)
     }
 }
 
-/* Hands the table's rows of the step to `visit`. */
+/* Passes the table's rows of the step to `visit`. */
 static int walk_step(step_t *step, pay_table_t table, count_row_t visit)
 {
     pay_store_key_t prefix, first;
@@ -241,7 +241,7 @@ static int walk_step(step_t *step, pay_table_t table, count_row_t visit)
     return pay_rows_scan_end(&scan, rc);
 }
 
-/* The place of the table's first row from `from` on; MDB_NOTFOUND when there is none. */
+/* The place of the table's first row from `from` on; MDB_NOTFOUND if there is no such row. */
 static int first_place(unsigned char place[PLACE_LEN], const pay_store_check_t *check,
                        pay_table_t table, const pay_store_key_t *from)
 {
@@ -251,7 +251,7 @@ static int first_place(unsigned char place[PLACE_LEN], const pay_store_check_t *
 
     do {
         rc = pay_rows_next(&key, &row, &scan);
-    } while (!rc && key.mv_size < PLACE_LEN); /* no key of such a table: told with its row */
+    } while (!rc && key.mv_size < PLACE_LEN); /* not a key of this table: reported with its row */
     if (!rc) {
         memcpy(place, key.mv_data, PLACE_LEN);
     }
@@ -259,7 +259,7 @@ static int first_place(unsigned char place[PLACE_LEN], const pay_store_check_t *
     return rc;
 }
 
-/* To the next step that any of the tables knows; *done 1 when there is none. */
+/* Advances to the next step in any of the tables; sets *done to 1 if there is none. */
 static int next_step(int *done, step_t *step, const pay_store_key_t *from)
 {
     static const pay_table_t tables[] = {PAY_TABLE_CHARGE_BY_TIME, PAY_TABLE_REFUND,
@@ -307,7 +307,10 @@ static int check_step(step_t *step)
     return rc;
 }
 
-/* The first key behind all that the step can hold, however long those are; 0 when there is none. */
+/*
+ * The first key after all keys that the step can have, however long they are; returns 0 if there is
+ * none.
+ */
 static int next_from(pay_store_key_t *from, const step_t *step)
 {
     size_t i;
@@ -341,7 +344,7 @@ int pay_store_check_total_part(int *done, pay_store_key_t *from, pay_store_check
 
 /* ---- counts of rows */
 
-/* A damaged checkout is told with its table, and makes the number unsure. */
+/* A damaged checkout is reported with its table, and makes the number uncertain. */
 static int count_strangers(apr_uint64_t *out, int *unsure, pay_store_check_t *check,
                            const pay_scope_t *scope)
 {
