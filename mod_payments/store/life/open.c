@@ -40,7 +40,7 @@ const char *pay_store_status_text(apr_status_t status)
     return status_texts[status - PAY_STORE_EDOWN];
 }
 
-/* What follows the scheme, or NULL when the scheme is another one. */
+/* Returns the part after the scheme, or NULL if the scheme is another one. */
 static const char *path_of(const char *url)
 {
     const size_t len = sizeof(lmdb_scheme) - 1;
@@ -155,7 +155,7 @@ apr_status_t pay_lmdb_prepare(const char **reason, const char *path,
             *reason = pay_store_status_text(rv);
         }
     }
-    (void)pay_lmdb_handle_close(&db); /* who uses it opens it without `create` */
+    (void)pay_lmdb_handle_close(&db); /* its users open it without `create` */
     pthread_mutex_destroy(&db.mutex);
     return rv;
 }
@@ -168,7 +168,7 @@ static void fault_ignore(void *baton, const char *text)
     (void)text;
 }
 
-/* `reason` of what is wrong with an open store, APR_SUCCESS if nothing is. */
+/* Sets `reason` to the fault of an open store; APR_SUCCESS if there is none. */
 static apr_status_t verify_open(const char **reason, pay_store_t *db, apr_pool_t *p)
 {
     apr_size_t faults = 0;
@@ -224,8 +224,8 @@ apr_status_t pay_lmdb_verify(const char **reason, const char *path,
 /* ---- upgrade */
 
 /*
- * Schema version 1 is the first, so there is nothing older to bring up to date: what remains is to
- * tell a store of this version from one that a newer program wrote, and both are left as they are.
+ * Schema version 1 is the first, so there is nothing older to upgrade: this only distinguishes a
+ * store of this version from one that a newer program wrote, and leaves both unchanged.
  */
 apr_status_t pay_lmdb_upgrade(const char **text, const char *path,
                               const pay_store_options_t *options, int dry_run, apr_pool_t *p)
@@ -234,7 +234,7 @@ apr_status_t pay_lmdb_upgrade(const char **text, const char *path,
     apr_status_t rv;
     pay_store_t db;
 
-    (void)dry_run; /* nothing is written either way */
+    (void)dry_run; /* nothing is written in either case */
     *text = pay_lmdb_path_fault(path);
     if (*text) {
         return APR_EINVAL;

@@ -15,9 +15,9 @@
 #include <errno.h>
 
 /*
- * Numbers of epochs follow the clock, in steps of ten minutes from 2026 on: a backup that is put
- * back twice begins two epochs that differ, though neither knows of the other. A clock that is far
- * ahead does not use up the numbers that there are.
+ * Epoch numbers follow the clock, in steps of ten minutes from 2026 on: a backup that is restored
+ * twice begins two different epochs, though neither knows of the other. A clock that is far ahead
+ * does not use up the numbers.
  */
 #define NUMBER_STEP apr_time_from_sec(600)
 #define NUMBER_ZERO apr_time_from_sec(APR_INT64_C(1767225600)) /* 2026-01-01 */
@@ -26,16 +26,16 @@
 
 typedef enum judgement_t {
     FILE_KNOWN,
-    FILE_NEW, /* nothing is known of any file: an earlier version wrote it, or it was just made */
+    FILE_NEW, /* no file is recorded: an earlier version wrote it, or it was just created */
     FILE_PUT_BACK
 } judgement_t;
 
-/* What is in a store that was put back, for one line of the log. */
+/* The contents of a restored store, for one line of the log. */
 typedef struct content_t {
     apr_uint64_t keys, tokens, grants, events, pending;
 } content_t;
 
-/* A row that does not decode may hide that the store was put back. */
+/* A row that does not decode may hide that the store was restored. */
 static int judge(judgement_t *out, pay_epoch_t *stored, pay_rows_txn_t *txn,
                  const pay_lmdb_file_id_t *file)
 {
@@ -90,7 +90,7 @@ static int content_count(content_t *out, pay_rows_txn_t *txn)
     return rc ? rc : pay_rows_count(&out->pending, txn, PAY_TABLE_PENDING_DUE);
 }
 
-/* createdAt of the scope's newest charge that was made until `now`; 0: there is none. */
+/* createdAt of the scope's newest charge that was made until `now`; 0 if there is none. */
 static int newest_charge(apr_time_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope,
                          apr_time_t now)
 {
@@ -109,7 +109,7 @@ static int newest_charge(apr_time_t *out, pay_rows_txn_t *txn, const pay_scope_t
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-/* Of the charges of all scopes: what is in a copy was made before it. */
+/* The newest charge of all scopes: everything in a copy was made before the copy. */
 static int newest_of_all(apr_time_t *out, pay_rows_txn_t *txn, apr_time_t now)
 {
     pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_SCOPE, NULL, NULL, PAY_ROWS_FROM);
@@ -190,7 +190,7 @@ static int judge_work(pay_rows_txn_t *txn, void *baton)
     return judge(&look->judgement, &look->stored, txn, look->file);
 }
 
-/* Another process may have been faster: it is judged anew. */
+/* Another process may have been faster: the row is judged again. */
 static int begin_work(pay_rows_txn_t *txn, void *baton)
 {
     look_t *look = baton;
@@ -229,7 +229,7 @@ int pay_store_restore_mark(pay_rows_txn_t *txn, void *when)
     pay_epoch_t epoch;
     int rc;
 
-    rc = pay_store_epoch_load(&epoch, txn); /* of a row that does not decode all is zero */
+    rc = pay_store_epoch_load(&epoch, txn); /* all zero for a row that does not decode */
     if (rc && rc != PAY_ROWS_BAD) {
         return rc;
     }
@@ -243,12 +243,12 @@ int pay_store_restore_mark(pay_rows_txn_t *txn, void *when)
 typedef struct confirm_t {
     int unsynced; /* 1: allowed */
     apr_pool_t *p;
-    pay_epoch_t epoch;          /* as it was */
-    const pay_account_t *first; /* that was not synced; NULL: none */
+    pay_epoch_t epoch;          /* as it was before */
+    const pay_account_t *first; /* the first that was not synced; NULL if there is none */
 } confirm_t;
 
-/* An account that is in Test Mode now may have been in Live Mode since the copy was made, and be in
- * it again: what it has charged there may have been refunded. */
+/* An account that is in Test Mode now may have been in Live Mode since the copy was made, and may
+ * be again: its charges there may have been refunded. */
 static int sync_judge(int *wanted, int *synced, apr_time_t *from, pay_rows_txn_t *txn,
                       const pay_account_t *account, const pay_epoch_t *epoch, apr_pool_t *p)
 {
@@ -289,7 +289,7 @@ apr_status_t pay_store_epoch_synced(int *wanted, int *synced, apr_time_t *from, 
 
 /* ---- the end of the hold */
 
-/* confirm->first: the first account whose refunds must be fetched, and were not since. */
+/* Sets confirm->first to the first account whose refunds must be fetched, and were not since. */
 static int find_unsynced(confirm_t *confirm, pay_rows_txn_t *txn)
 {
     pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_ACCOUNT, NULL, NULL, PAY_ROWS_FROM);
