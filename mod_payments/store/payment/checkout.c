@@ -76,7 +76,7 @@ int pay_store_checkout_of_stranger(int *out, pay_rows_txn_t *txn, const pay_char
     if (!charge->checkout) {
         return MDB_SUCCESS;
     }
-    if (!charge->key_id || !*charge->key_id) { /* made by a page: no key requested it */
+    if (!charge->key_id || !*charge->key_id) { /* made on a link's page: without a key */
         *out = *charge->checkout->link != '\0';
         return MDB_SUCCESS;
     }

@@ -295,8 +295,8 @@ static apr_interval_time_t busy_for(const work_in_flight_t *work)
                            work->wait_until_at, pay_store_time_now());
 }
 
-/* Returns 1 for an open checkout that has not expired and that an earlier version of the store put
- * among the sent ones. */
+/* Returns 1 for an open checkout that has not expired and that is among the sent ones, as in
+ * stores of earlier versions. */
 static int is_early(const take_t *take, const entry_t *entry, const pay_charge_t *charge)
 {
     return charge && entry->due_at > take->now && pay_checkout_is_open(charge)

@@ -7,9 +7,9 @@
  * pending row has an entry in pending_due at its own due_at; one that failed for absence, or a
  * closed checkout, has an entry in late_due as long as its due_at is not 0. A checkout that nobody
  * has paid yet is due when it expires: these open ones have a part of their own, after all that
- * were sent to an acquirer, so that both can be counted without reading a row. Earlier versions of
- * the store have them among the others, where they count as pending until they are checked: at the
- * latest when they expire. Functions run inside the caller's transaction.
+ * were sent to an acquirer, so that both can be counted without reading a row. A store that an
+ * earlier version wrote has them among the others, where they count as pending until they are
+ * checked: at the latest when they expire. Functions run inside the caller's transaction.
  */
 
 #include "store/keys.h"
