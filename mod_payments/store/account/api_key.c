@@ -201,7 +201,7 @@ static int key_insert(pay_api_key_t **out, pay_rows_txn_t *txn, const pay_api_ke
     return rc ? rc : key_by_digest(out, txn, key.digest, p);
 }
 
-/* Adds the key's id and kind to the audit entry. */
+/* Adds the key's id, mode and kind to the audit entry. */
 static void tell(pay_store_t *db, const pay_api_key_t *key, const char *more, apr_pool_t *p)
 {
     pay_store_audit_tell(db, key->scope.account, key->id,

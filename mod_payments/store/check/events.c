@@ -21,7 +21,7 @@ int pay_store_check_endpoint(pay_store_check_t *check, const MDB_val *key, const
     return rc ? rc : pay_store_check_entries(check, &pay_store_endpoint_record, key, endpoint);
 }
 
-/* The event's endpoint exists, and is checked when the event is due. */
+/* The event's endpoint exists, and has a time of its next check while the event is due. */
 static int check_endpoint_of(pay_store_check_t *check, const MDB_val *key, const pay_event_t *event)
 {
     pay_endpoint_t *endpoint;

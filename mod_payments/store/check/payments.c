@@ -13,7 +13,7 @@
 /* ---- links */
 
 /*
- * The checkout that blocks the next payer exists. A checkout that is not counted is reported with
+ * The checkouts that block the next payer exist. A checkout that is not counted is reported with
  * its own row.
  */
 static int check_holding(pay_store_check_t *check, const MDB_val *key, const pay_link_t *link)

@@ -130,7 +130,7 @@ int pay_lmdb_env_opened(MDB_env *mdb, const pay_lmdb_file_id_t *file, const char
 /* --- store/lmdb/handle.c --- */
 /*
  * Begins a use of the open environment, which is opened first if necessary. After APR_SUCCESS the
- * caller must call leave.
+ * caller must call pay_lmdb_leave.
  */
 apr_status_t pay_lmdb_enter(pay_lmdb_env_t **env, pay_store_t *db);
 /* The same. Sets *reader to a read transaction to be renewed, or leaves it unchanged if none is

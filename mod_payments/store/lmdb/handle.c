@@ -31,7 +31,7 @@ static const struct {
     {MDB_CORRUPTED, PAY_STORE_ECORRUPT},
     {MDB_PAGE_NOTFOUND, PAY_STORE_ECORRUPT},
     {PAY_ROWS_BAD, PAY_STORE_ECORRUPT},
-    /* Closures return it to refuse; it keeps its own name. */
+    /* Works return these to refuse; they keep their names. */
     {EINVAL, APR_EINVAL},
     {EEXIST, APR_EEXIST},
     {EBUSY, APR_EBUSY},
