@@ -18,8 +18,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define DIGEST_LEN 16 /* of the SHA-256: enough to prevent accidental collisions of two requests   \
-                       */
+#define DIGEST_LEN                                                                                 \
+    16 /* of the SHA-256: enough to prevent accidental collisions of two requests                  \
+        */
 #define PREFIX_LEN (PAY_STORE_SCOPE_LEN + sizeof(apr_uint64_t) + DIGEST_LEN)
 #define KEY_LEN (PREFIX_LEN + sizeof(apr_uint64_t))
 #define AMOUNT_TEXT_MAX 24
