@@ -26,7 +26,7 @@ _Static_assert(PAY_CONF_ACQUIRER_TIMEOUT_MAX + apr_time_from_msec(PAY_SEND_BEFOR
                    <= PAY_WORKER_TERM_MAX,
                "else work that is under way would count as over");
 
-/* What was given is not repeated: somebody may have written a secret into it. */
+/* The value is not repeated: somebody may have written a secret into it. */
 static const char *wrong(const cmd_parms *cmd, const char *want)
 {
     return apr_psprintf(cmd->pool, "%s: want %s", cmd->cmd->name, want);
@@ -39,7 +39,7 @@ static int is_word(const char *text, const char *chars, apr_size_t len_max)
     return len >= 1 && len <= len_max && apr_isalnum(text[0]) && strspn(text, chars) == len;
 }
 
-/* The length of NAME in NAME=VALUE; 0: the word is none. */
+/* The length of NAME in NAME=VALUE; 0 if the word is not of this form. */
 static apr_size_t parameter_name_len(const char *word)
 {
     apr_size_t len = strspn(word, LOWER DIGITS "_-");
@@ -109,8 +109,8 @@ static int is_http(const char *word)
 }
 
 /*
- * *place: what the instance is called by, host and port as one who dials them reads them, or the
- * whole word when it is no web address.
+ * Sets *place to the instance's name: host and port as a client that connects to them reads them,
+ * or the whole word if it is not a web address.
  */
 static const char *read_url(const char **place, const cmd_parms *cmd, const char *word)
 {
@@ -136,7 +136,7 @@ static const char *read_url(const char **place, const cmd_parms *cmd, const char
     return NULL;
 }
 
-/* Rows keep the name for ever: it is of a form that every log and page can show. */
+/* Rows keep the name for ever, so it has a form that every log and page can show. */
 static const char *give_name(pay_conf_acquirer_t *out, const cmd_parms *cmd, const char *place)
 {
     const pay_conf_t *conf = pay_conf_get(cmd->server);
@@ -181,7 +181,7 @@ int pay_conf_is_secret(const payments_acquirer_t *connector, const char *paramet
 
 static int is_kept_elsewhere(const char *value)
 {
-    const char *path = value + strlen(FILE_PREFIX); /* both prefixes have one length */
+    const char *path = value + strlen(FILE_PREFIX); /* both prefixes have the same length */
 
     return (!strncmp(value, FILE_PREFIX, strlen(FILE_PREFIX))
             || !strncmp(value, EXEC_PREFIX, strlen(EXEC_PREFIX)))
@@ -260,7 +260,7 @@ const char *pay_conf_add_acquirer(cmd_parms *cmd, void *dir, int count, char *co
     if (fault) {
         return fault;
     }
-    /* A module that is loaded later is asked when all are. */
+    /* A connector of a module that is loaded later is checked after all modules are loaded. */
     connector = pay_conf_connector(acquirer->connector);
     fault = connector ? pay_conf_acquirer_secret_fault(connector, acquirer, cmd->pool) : NULL;
     if (fault) {

@@ -16,7 +16,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* "relay, other": the connectors there are for Live Mode. */
+/* "relay, other": the connectors available for Live Mode. */
 static const char *connectors(apr_pool_t *p)
 {
     const apr_array_header_t *found =
@@ -100,7 +100,7 @@ static const char *acquirer_fault(const server_rec *main_server, const pay_conf_
     return fault ? apr_psprintf(p, DIRECTIVE " live %s: %s", acquirer->connector, fault) : NULL;
 }
 
-/* ---- one acquirer, named by two hosts */
+/* ---- one acquirer that two hosts name */
 
 static int is_given_too(void *data, const char *name, const char *value)
 {
@@ -124,7 +124,7 @@ static int is_same(const pay_conf_t *conf, const pay_conf_acquirer_t *one, const
            && conf->in_flight_max == other->in_flight_max;
 }
 
-/* The acquirer of this name that differs between two hosts, or NULL. */
+/* The acquirer that the other host configures differently under the same name, or NULL. */
 static const pay_conf_acquirer_t *different(const pay_conf_t *conf, const pay_conf_t *other)
 {
     const pay_conf_acquirer_t *one, *two;

@@ -5,7 +5,7 @@
 
 #include <apr_strings.h>
 
-/* 1 when `path` is `root` or lies below it. */
+/* Returns 1 if `path` is `root` or below it. */
 static int is_below(const char *path, const char *root)
 {
     apr_size_t len = strlen(root);

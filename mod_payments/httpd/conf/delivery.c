@@ -17,7 +17,7 @@ const char *pay_conf_set_master_key(cmd_parms *cmd, void *dir, const char *arg)
     const char *path = arg + strlen(FILE_PREFIX);
 
     (void)dir;
-    /* What was given is not repeated: it may be the key itself. */
+    /* The value is not repeated: it may be the key itself. */
     if (strncmp(arg, FILE_PREFIX, strlen(FILE_PREFIX)) != 0 || !pay_conf_is_absolute(path)
         || path[strlen(path) - 1] == '/') {
         return apr_psprintf(cmd->pool,
@@ -57,7 +57,7 @@ const char *pay_conf_add_webhook_allow(cmd_parms *cmd, void *dir, const char *ar
     return NULL;
 }
 
-/* Whether the URL ends with host and port; a lone slash behind them is no path. */
+/* Returns 1 if the URL ends after host and port; a single slash after them does not count. */
 static int is_bare(const char *url)
 {
     const char *host = strstr(url, "://") + 3;
@@ -76,7 +76,7 @@ const char *pay_conf_set_mail_relay(cmd_parms *cmd, void *dir, const char *arg, 
     if (fault) {
         return fault;
     }
-    /* What was given is not repeated: somebody may have written a password into it. */
+    /* The value is not repeated: somebody may have written a password into it. */
     if (pay_url_parse(&url, &fault, arg, "smtp smtps", cmd->pool) != APR_SUCCESS) {
         return apr_psprintf(cmd->pool, "%s: %s; such as smtp://mail.example:587", cmd->cmd->name,
                             fault);

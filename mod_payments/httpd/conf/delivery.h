@@ -2,8 +2,8 @@
 #ifndef PAY_HTTPD_CONF_DELIVERY_H
 #define PAY_HTTPD_CONF_DELIVERY_H
 
-/* The directives about notifications (docs/directives.md). All but the first stand in the main
- * server alone: they are about the store, which tells paymentsctl of them. */
+/* The directives about notifications (docs/directives.md). All except the first are allowed in the
+ * main server only: they apply to the store, which passes them on to paymentsctl. */
 
 #include <httpd.h>
 #include <http_config.h>

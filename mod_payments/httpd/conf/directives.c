@@ -16,7 +16,7 @@
 #include <apr_strings.h>
 #include <stddef.h>
 
-/* ---- texts: what is kept of `arg`, NULL if it is wrong */
+/* ---- texts: the value stored for `arg`, NULL if it is invalid */
 
 static const char *account(const char *arg, apr_pool_t *p)
 {
@@ -66,7 +66,7 @@ static const char *timezone_name(const char *arg, apr_pool_t *p)
     return pay_timezone_load(&zone, arg, p) == APR_SUCCESS ? arg : NULL;
 }
 
-/* Nothing follows the host but a slash, which is left out. */
+/* Only a slash may follow the host; it is removed. */
 static const char *origin(const char *arg, apr_pool_t *p)
 {
     const char *fault, *host, *path;
@@ -90,7 +90,7 @@ static const char *email(const char *arg, apr_pool_t *p)
     return pay_email_normalize(&address, arg, p) == APR_SUCCESS ? address : NULL;
 }
 
-/* ---- directives with a setter of their own */
+/* ---- directives with their own setter */
 
 static const char *set_store(cmd_parms *cmd, void *dir, const char *arg)
 {
@@ -104,8 +104,8 @@ static const char *set_store(cmd_parms *cmd, void *dir, const char *arg)
         return pay_conf_wrong(cmd, apr_pstrcat(cmd->pool, "lmdb:<directory> (", fault, ")", NULL),
                               arg);
     }
-    /* One spelling for each directory, as far as can be told without touching it. */
-    while (arg[len - 1] == '/') { /* there is a colon before them */
+    /* One spelling for each directory, as far as possible without accessing it. */
+    while (arg[len - 1] == '/') { /* a colon precedes them */
         len--;
     }
     conf->store = apr_pstrmemdup(cmd->pool, arg, len);
@@ -131,7 +131,8 @@ static const char *add_currency(cmd_parms *cmd, void *dir, const char *arg)
     return NULL;
 }
 
-/* Whether `address` is a whole one: APR reads "10" and "10.1" as networks; here they are slips. */
+/* Returns 1 if `address` is complete. APR reads "10" and "10.1" as networks; here they are
+ * mistakes. */
 static int is_whole_address(const char *address)
 {
     int dots = 0;
@@ -250,7 +251,7 @@ static const char *add_return_host(cmd_parms *cmd, void *dir, const char *arg)
 #define M(value) (APR_INT64_C(value) << 20)
 #define T(value) (APR_INT64_C(value) << 40)
 
-/* One value of a simple kind: name, scope, member, default, bounds and what is wanted, help. */
+/* One value of a simple kind: name, scope, member, default, bounds and expected form, help. */
 #define VALUE(name, help, ...)                                                                     \
     AP_INIT_TAKE1(name, pay_conf_set_value, ROW(__VA_ARGS__), RSRC_CONF, help)
 #define FLAG(name, in, place, yes, no, value, help)                                                \
@@ -277,7 +278,7 @@ static const char *add_return_host(cmd_parms *cmd, void *dir, const char *arg)
          "its end",                                                                                \
          help)
 
-/* A setter of its own: name, how it takes its words, setter, scope, members, help. */
+/* Its own setter: name, AP_INIT_ kind, setter, scope, members, help. */
 #define OWN(name, takes, setter, in, members, help)                                                \
     AP_INIT_##takes(name, setter, ROW(.scope = (in), members), RSRC_CONF, help)
 
@@ -290,7 +291,7 @@ static const pay_rate_limit_t public_default = {APR_USEC_PER_SEC / 5, 50};
 static const pay_rate_limit_t total_default = {APR_USEC_PER_SEC / 50, 500};
 static const pay_rate_limit_t failure_default = {APR_USEC_PER_SEC, 120};
 
-/* Of Live Mode; Test Mode has none: its cards are there to be declined. */
+/* For Live Mode; Test Mode has no limits: its cards exist to be declined. */
 static const pay_failure_limit_t live_failures[PAY_FAILURE_KINDS] = {
     [PAY_FAILURE_CARD] = {5, apr_time_from_sec(600)},
     [PAY_FAILURE_LINK] = {100, apr_time_from_sec(3600)},

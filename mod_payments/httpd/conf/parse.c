@@ -69,7 +69,7 @@ apr_status_t pay_conf_parse_wait(apr_interval_time_t *out, const char *text,
 {
     apr_interval_time_t wait;
 
-    /* httpd's own parser reads a sign and an overlong number as something else. */
+    /* httpd's own parser misreads a sign and an overlong number. */
     if (!apr_isdigit(*text) || strlen(text) > 12
         || ap_timeout_parameter_parse(text, &wait, "s") != APR_SUCCESS || wait < min
         || wait > max) {
@@ -100,7 +100,7 @@ int pay_conf_is_absolute(const char *path)
     return path[0] == '/' && path[1] != '\0' && strlen(path) <= PAY_CONF_PATH_LEN_MAX;
 }
 
-/* Names as browsers spell them, or an IPv4 address: labels that are not empty. */
+/* Names as browsers spell them, or an IPv4 address: non-empty labels. */
 static apr_size_t host_len(const char *host)
 {
     apr_size_t len = strspn(host, "abcdefghijklmnopqrstuvwxyz0123456789-._");
@@ -114,7 +114,7 @@ static apr_size_t host_len(const char *host)
     return len > PAY_CONF_HOST_LEN_MAX || host[0] == '-' ? 0 : len;
 }
 
-/* An IPv6 address in brackets, in the one form that browsers send (RFC 5952). */
+/* An IPv6 address in brackets, in the only form that browsers send (RFC 5952). */
 static apr_size_t literal_len(const char *host)
 {
     char address[INET6_ADDRSTRLEN], canonical[INET6_ADDRSTRLEN];
@@ -133,7 +133,7 @@ static apr_size_t literal_len(const char *host)
     return len + 2;
 }
 
-/* Nothing, or a port as browsers send it: never the scheme's own, no zeros in front. */
+/* Nothing, or a port as browsers send it: never the scheme's default, no leading zeros. */
 static int is_port(const char *text, int scheme_port)
 {
     apr_size_t digits;

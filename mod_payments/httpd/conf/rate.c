@@ -16,7 +16,7 @@
                            "1 to " APR_STRINGIFY(                                                  \
                                PAY_CONF_BURST_MAX) " that is full again within 24h; or off"
 
-/* "5/s": *per_unit of them in *unit. */
+/* "5/s": *per_unit tokens in each *unit. */
 static apr_status_t parse_rate(int *per_unit, apr_interval_time_t *unit, const char *text,
                                apr_pool_t *p)
 {
@@ -44,7 +44,7 @@ static apr_status_t parse_rate(int *per_unit, apr_interval_time_t *unit, const c
     return APR_EINVAL;
 }
 
-/* `burst` may be NULL: twice what comes in the rate's own unit of time. */
+/* `burst` may be NULL: twice the rate in its own unit of time. */
 static apr_status_t parse_limit(pay_rate_limit_t *out, const char *rate, const char *burst,
                                 apr_pool_t *p)
 {
@@ -66,7 +66,7 @@ static apr_status_t parse_limit(pay_rate_limit_t *out, const char *rate, const c
                    != APR_SUCCESS)) {
         return APR_EINVAL;
     }
-    limit.interval = (unit + per_unit - 1) / per_unit; /* rounded so that it is never faster */
+    limit.interval = (unit + per_unit - 1) / per_unit; /* rounded up so that it is never faster */
     limit.burst = count;
     if (limit.burst > PAY_RATE_REFILL_MAX / limit.interval) {
         return APR_EINVAL;
@@ -117,11 +117,11 @@ const char *pay_conf_set_failure_limit(cmd_parms *cmd, void *dir, const char *ra
     return NULL;
 }
 
-/* ---- payments that fail */
+/* ---- failed payments */
 
 #define FAILURE_TIME_MAX apr_time_from_sec(86400)
 
-/* "10min", "h", "30s": within 24h. */
+/* "10min", "h", "30s": at most 24h. */
 static apr_status_t parse_time(apr_interval_time_t *out, const char *text, apr_pool_t *p)
 {
     static const struct {
@@ -165,7 +165,7 @@ static apr_status_t parse_failures(pay_failure_limit_t *out, const char *text, a
     return rv == APR_SUCCESS ? parse_time(&out->window, slash + 1, p) : rv;
 }
 
-/* What is said of a kind holds for both modes. */
+/* The setting of a kind applies to both modes. */
 static void set_failures(const cmd_parms *cmd, int kind, const pay_failure_limit_t *limit)
 {
     pay_conf_t *conf = pay_conf_get(cmd->server);

@@ -10,8 +10,8 @@
 #define PAY_CONF_RATE_MAX 100000 /* tokens a second, minute or hour */
 #define PAY_CONF_BURST_MAX 1000000
 
-/* The part of PaymentsRateLimit's row that limits a public key over all addresses; the others are
- * of pay_key_kind_t. */
+/* The part of PaymentsRateLimit's row that limits a public key over all addresses; the other parts
+ * are values of pay_key_kind_t. */
 #define PAY_CONF_RATE_TOTAL 2
 
 /* PaymentsRateLimit [secret|public|public-total] RATE [burst=N]|off */

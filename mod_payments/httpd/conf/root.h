@@ -2,14 +2,14 @@
 #ifndef PAY_HTTPD_CONF_ROOT_H
 #define PAY_HTTPD_CONF_ROOT_H
 
-/* What lies below a DocumentRoot could be downloaded: its files belong to the server's own user. */
+/* Files below a DocumentRoot could be downloaded: they belong to the server's own user. */
 
 #include <httpd.h>
 
-/* Whether `path` is `dir`, whose name has `len` bytes, or in it. */
+/* Returns 1 if `path` is `dir`, whose name has `len` bytes, or is inside it. */
 int pay_conf_is_inside(const char *path, const char *dir, apr_size_t len);
 
-/* The DocumentRoot, of any host, that would serve this file; NULL: none. */
+/* Returns the DocumentRoot, of any host, that would serve this file, or NULL. */
 const char *pay_conf_served_by(const server_rec *main_server, const char *path);
 
 #endif
