@@ -11,7 +11,7 @@
 #define DEVICES "/dev/"
 #define TERMINAL_NAME_MAX 64
 
-/* "root (uid 0, sudo by ada)". Only root's word is taken for who stands behind it. */
+/* "root (uid 0, sudo by ada)". SUDO_USER is trusted only if the caller is root. */
 static const char *who_calls(apr_pool_t *p)
 {
     const uid_t uid = getuid();
@@ -23,7 +23,7 @@ static const char *who_calls(apr_pool_t *p)
                         sudo && *sudo ? ", sudo by " : "", sudo ? sudo : "");
 }
 
-/* The host that the terminal was opened from, as who(1) tells it; NULL: none, or nobody knows. */
+/* The host that the terminal was opened from, as who(1) shows it; NULL if local or unknown. */
 static const char *terminal_host(apr_pool_t *p)
 {
     char name[TERMINAL_NAME_MAX] = "";
@@ -46,7 +46,8 @@ static const char *terminal_host(apr_pool_t *p)
     return host;
 }
 
-/* "paymentsctl 192.0.2.7" for who came by SSH, which sudo hides, while the terminal stays. */
+/* "paymentsctl 192.0.2.7" for a user logged in by SSH. sudo hides SSH_CONNECTION, but keeps the
+ * terminal. */
 static const char *from_where(apr_pool_t *p)
 {
     const char *connection = getenv("SSH_CONNECTION");

@@ -6,10 +6,10 @@
 
 #include "ctl/output.h"
 
-/* The charge of the first two arguments with --mode; faults are told. */
+/* Finds the charge that the first two arguments and --mode name; prints errors. */
 ctl_exit_t ctl_charge_find(pay_charge_t **out, ctl_t *ctl);
 
-/* As `charge show` has it. */
+/* As shown by `charge show`. */
 void ctl_charge_print(const ctl_t *ctl, const pay_charge_t *charge);
 
 #endif

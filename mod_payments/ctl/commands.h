@@ -8,27 +8,27 @@
 
 #define CTL_WORDS_MAX 3 /* of a command's name */
 
-/* The i-th command in the order of --help, NULL behind the last. */
+/* The i-th command in the order of --help, NULL after the last. */
 const ctl_command_t *ctl_command_at(int i);
 
-/* Those of webhooks, events and mail (ctl/commands_notify.c). */
+/* Commands for webhooks, events and mail (ctl/commands_notify.c). */
 extern const ctl_command_t ctl_commands_notify[];
 extern const int ctl_commands_notify_count;
 
-/* Those of what payers meet (ctl/commands_checkout.c). */
+/* Checkout commands (ctl/commands_checkout.c). */
 extern const ctl_command_t ctl_commands_checkout[];
 extern const int ctl_commands_checkout_count;
 
-/* Those that take things out (ctl/commands_erase.c). */
+/* Erasure commands (ctl/commands_erase.c). */
 extern const ctl_command_t ctl_commands_erase[];
 extern const int ctl_commands_erase_count;
 
-/* 1 when its name begins with these words; *all 1: and ends with them. */
+/* Returns 1 if its name begins with these words; sets *all to 1 if it also ends with them. */
 int ctl_command_begins(int *all, const ctl_command_t *command, const char *const *words, int count);
 
 /*
- * The command whose name is these words, or NULL; *known 1: there is such a command, or one whose
- * name goes on behind them.
+ * Returns the command with exactly this name, or NULL. Sets *known to 1 if a command has this name
+ * or one that begins with these words.
  */
 const ctl_command_t *ctl_command_find(int *known, const char *const *words, int count);
 

@@ -12,37 +12,37 @@
 #include <apr_user.h>
 
 #define CTL_ARGS_MAX 2
-#define CTL_COMMIT_WAIT_SECONDS 30 /* a person rather waits for a busy server than tries again */
+#define CTL_COMMIT_WAIT_SECONDS 30 /* a person would rather wait for a busy server than retry */
 
-/* docs/paymentsctl.8, "EXIT STATUS"; the numbers mean what they mean for htpasswd. */
+/* docs/paymentsctl.8, "EXIT STATUS"; the numbers have the same meaning as for htpasswd. */
 typedef enum ctl_exit_t {
     CTL_OK = 0,
     CTL_EXIT_ACCESS = 1,    /* store or file cannot be used now; also: store check found faults */
     CTL_EXIT_USAGE = 2,     /* the command line is wrong */
-    CTL_EXIT_REFUSED = 3,   /* well formed, but what is stored says no: absent, taken, spent */
-    CTL_EXIT_UNKNOWN = 4,   /* interrupted: whether it was done is not known */
+    CTL_EXIT_REFUSED = 3,   /* well formed, but the stored state forbids it: absent, taken, spent */
+    CTL_EXIT_UNKNOWN = 4,   /* interrupted: the outcome is unknown */
     CTL_EXIT_TOO_LONG = 5,  /* a value is too long */
-    CTL_EXIT_ILLEGAL = 6,   /* a value is not of the form wanted */
-    CTL_EXIT_NOT_VALID = 7, /* store or file is damaged, or not what it should be */
+    CTL_EXIT_ILLEGAL = 6,   /* a value is malformed */
+    CTL_EXIT_NOT_VALID = 7, /* store or file is damaged, or of the wrong kind */
 } ctl_exit_t;
 
-/* How a command wants its store. */
+/* How a command opens its store. */
 typedef enum ctl_open_t {
     CTL_OPEN_READ,     /* it must exist, nothing is written */
     CTL_OPEN_WRITE,    /* it must exist; the change leaves an entry in the audit (ctl/audit.h) */
-    CTL_OPEN_CREATE,   /* as CTL_OPEN_WRITE, and made when missing */
-    CTL_OPEN_SERVE,    /* it must exist; the server's work is done, which leaves no entry */
-    CTL_OPEN_BY_ITSELF /* it must exist; the command opens it */
+    CTL_OPEN_CREATE,   /* like CTL_OPEN_WRITE, and created if missing */
+    CTL_OPEN_SERVE,    /* it must exist; the command does the server's work, without an entry */
+    CTL_OPEN_BY_ITSELF /* it must exist; the command opens it itself */
 } ctl_open_t;
 
-/* What a command does with the master key (ctl/keyring.h). */
+/* How a command uses the master key (ctl/keyring.h). */
 typedef enum ctl_keyring_use_t {
     CTL_KEYRING_NONE,
-    CTL_KEYRING_READ, /* the keyring is loaded when there is one */
-    CTL_KEYRING_WRITE /* so it is, and no other such command works on the store meanwhile */
+    CTL_KEYRING_READ, /* the keyring is loaded if it exists */
+    CTL_KEYRING_WRITE /* the same, and no other command of this kind uses the store meanwhile */
 } ctl_keyring_use_t;
 
-/* 1: what the command changes leaves an entry in the audit. */
+/* 1 if the command's changes leave an entry in the audit. */
 static inline int ctl_open_is_audited(ctl_open_t how)
 {
     return how == CTL_OPEN_WRITE || how == CTL_OPEN_CREATE;
@@ -51,10 +51,10 @@ static inline int ctl_open_is_audited(ctl_open_t how)
 typedef struct ctl_t ctl_t;
 
 typedef struct ctl_command_t {
-    const char *name;     /* its words, a blank between them: "webhook secret show" */
+    const char *name;     /* its words, separated by blanks: "webhook secret show" */
     const char *synopsis; /* arguments and the required options, for --help */
     const char *summary;  /* one line */
-    const char *details;  /* more lines for the command's own --help, or NULL */
+    const char *details;  /* further lines for the command's own --help, or NULL */
     int args_min;
     int args_max;
     apr_uint64_t required; /* CTL_O() bits */
@@ -69,37 +69,37 @@ struct ctl_t {
     const char *option[CTL_OPTION_COUNT]; /* NULL: not given; "" for a flag */
     const char *arg[CTL_ARGS_MAX];        /* NULL: not given */
     int json;
-    int csv;               /* neither: a table for people */
+    int csv;               /* neither json nor csv: a table for people */
     pay_store_t *store;    /* NULL with CTL_OPEN_BY_ITSELF */
-    pay_service_t service; /* on the same store; changes through it are the caller's */
+    pay_service_t service; /* on the same store; makes changes in the caller's name */
     pay_store_options_t store_options;
     apr_uid_t store_owner;
-    const struct pay_keyring_t *keyring; /* NULL: it was not loaded, as the next two tell */
+    const struct pay_keyring_t *keyring; /* NULL: not loaded; the next two members say why */
     apr_status_t keyring_status;
     const char *keyring_fault;
     const char *keyring_path;
     apr_pool_t *pool;
 };
 
-/* Opens the store as the command wants it, as its owner when run by root (ctl/open.c). */
+/* Opens the store as the command requires, as its owner if run by root (ctl/open.c). */
 ctl_exit_t ctl_open(ctl_t *ctl);
 
 /*
- * Root again after ctl_open became the store's owner, for the caller's own files. Open files of
- * the store stay open; nothing may be created in its directory from here on.
+ * Becomes root again after ctl_open became the store's owner, for the caller's own files. Open
+ * files of the store stay open; nothing may be created in its directory from here on.
  */
 ctl_exit_t ctl_caller_resume(void);
 
-/* The store's owner again after ctl_caller_resume. */
+/* Becomes the store's owner again after ctl_caller_resume. */
 ctl_exit_t ctl_owner_resume(ctl_t *ctl);
 
-/* No core file of this process is ever written; nobody but root may attach. */
+/* Prevents core files of this process; only root may attach to it. */
 void ctl_core_disable(void);
 
-/* The account ARG names (ctl/account.c). */
+/* Finds the account that ARG names (ctl/account.c). */
 ctl_exit_t ctl_account_find(pay_account_t **out, ctl_t *ctl, const char *name);
 
-/* Account of the first argument with --mode. */
+/* The scope of the account that the first argument names, and --mode. */
 ctl_exit_t ctl_scope_find(pay_scope_t *out, pay_account_t **account, ctl_t *ctl);
 
 #endif

@@ -2,11 +2,11 @@
 #ifndef PAY_CTL_DECISION_H
 #define PAY_CTL_DECISION_H
 
-/* What a person decides, and what is shown to whoever must (docs/live-mode.md). */
+/* Decisions by a person, and what that person is shown (docs/live-mode.md). */
 
 #include "ctl/output.h"
 
-/* --outcome, which is `approved` or "failed", and --reason as the outcome of a charge or refund. */
+/* Makes the outcome of a charge or refund from --outcome, `approved` or "failed", and --reason. */
 ctl_exit_t ctl_decision_read(pay_outcome_t *out, const ctl_t *ctl, const char *approved);
 
 /* Why it waits for a person, a word; NULL: it does not. */
@@ -15,7 +15,7 @@ const char *ctl_held_name(pay_held_t held);
 /* The same, with a few words on it; NULL: it does not. */
 const char *ctl_held_text(pay_held_t held, apr_pool_t *p);
 
-/* "found", "refunding", "refunded" of a late approval; NULL: there was none. */
+/* "found", "refunding" or "refunded" for a late approval; NULL without one. */
 const char *ctl_late_text(pay_late_t late);
 
 #endif

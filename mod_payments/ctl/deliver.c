@@ -14,7 +14,7 @@
 
 #define STEP_MAX_SECONDS 10
 #define IDLE_STEPS 2
-#define IDLE_WAIT apr_time_from_msec(150) /* more than the store leaves it alone */
+#define IDLE_WAIT apr_time_from_msec(150) /* more than the store postpones an event */
 
 static volatile sig_atomic_t stopped;
 
@@ -30,7 +30,7 @@ static int stop_asked(void *baton)
     return stopped;
 }
 
-/* Interrupted, it stores the results it has; what is on its way is tried again. */
+/* If interrupted, it stores the results it has; attempts in progress are repeated later. */
 static void stop_watch(void)
 {
     struct sigaction action = {.sa_handler = stop_note, .sa_flags = SA_RESETHAND};
@@ -41,8 +41,9 @@ static void stop_watch(void)
 }
 
 /*
- * Steps until nothing is due and nothing on its way. A step that delivered nothing may leave behind
- * what found no place beside what failed, and is due again a moment later: one more tells.
+ * Steps until nothing is due and nothing in progress. A step that delivered nothing may leave
+ * events that found no slot next to failing ones and are due again a moment later: one more step
+ * shows whether there are any.
  */
 static apr_status_t due_deliver(int *delivered, pay_outbox_t *outbox)
 {
@@ -95,7 +96,7 @@ ctl_exit_t ctl_event_deliver(ctl_t *ctl)
     apr_status_t rv;
     int delivered;
 
-    /* Without it a step would put off what needs it, for who has it too. */
+    /* Without the key a step would postpone sealed events, also for processes that have it. */
     failed = ctl_keyring_need_if_sealed(ctl);
     if (failed) {
         return failed;

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The key alone on standard output, so that a script can take it; in JSON in every form. */
+/* Prints only the key on standard output, for scripts; in JSON in every form. */
 static ctl_exit_t key_print(const ctl_t *ctl, const pay_encryption_key_t *key,
                             const pay_account_t *account)
 {
@@ -29,7 +29,7 @@ static ctl_exit_t key_print(const ctl_t *ctl, const pay_encryption_key_t *key,
     base64 = pay_base64(xml, strlen(xml), ctl->pool);
     if (!ctl->json) {
         if (!ctl->option[CTL_OPTION_XML]) {
-            fputs(key->public_pem, stdout); /* it ends its line itself */
+            fputs(key->public_pem, stdout); /* it ends with a newline */
         } else {
             puts(ctl->option[CTL_OPTION_BASE64] ? base64 : xml);
         }
@@ -62,7 +62,7 @@ static ctl_exit_t key_need(ctl_t *ctl, int renew)
         return failed;
     }
     problem = pay_encryption_find(&key, &ctl->service, &scope, ctl->pool);
-    if (!problem && (!key || renew)) { /* to show one it takes no master key */
+    if (!problem && (!key || renew)) { /* showing one needs no master key */
         failed = ctl_keyring_need(ctl, 1);
         if (failed) {
             return failed;

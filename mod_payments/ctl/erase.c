@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* What was done in one mode. */
+/* The result in one mode. */
 typedef struct done_t {
     pay_mode_t mode;
     pay_purge_t purge;
@@ -32,7 +32,7 @@ static const ctl_view_t done_view = {.columns = columns};
 
 /* ---- a payer */
 
-/* *first to *last are what --mode says; without it both. */
+/* Sets *first and *last to the mode of --mode; without it they span both modes. */
 static ctl_exit_t modes_read(int *first, int *last, const ctl_t *ctl)
 {
     const char *text = ctl->option[CTL_OPTION_MODE];

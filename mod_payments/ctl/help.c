@@ -26,7 +26,7 @@ static void options_print(apr_uint64_t which)
     }
 }
 
-/* Those whose names begin with `words`. */
+/* Prints the commands whose names begin with `words`. */
 static void commands_print(const char *const *words, int count)
 {
     const ctl_command_t *command;

@@ -7,7 +7,7 @@
 #include "ctl/ctl.h"
 
 /*
- * The commands whose names begin with these words, a line each; all of them when `count` is 0.
+ * The commands whose names begin with these words, one a line; all of them if `count` is 0.
  * tests/check_man.sh reads the lines between "Commands:" and a blank one.
  */
 void ctl_help_some(const char *const *words, int count);

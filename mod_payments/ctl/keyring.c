@@ -17,9 +17,9 @@
 #define LOCK_STEP apr_time_from_msec(50)
 
 /*
- * Commands that write secrets come one after the other: none may seal under a key, or put back what
- * is sealed under it, that another takes out of the file. The lock is on the store's directory, and
- * ends with the process.
+ * Serialises commands that write secrets: none may seal under a key that another removes from the
+ * file, or restore something sealed under it. The lock is on the store's directory and ends with
+ * the process.
  */
 static ctl_exit_t secrets_lock(const char *dir)
 {
@@ -29,7 +29,7 @@ static ctl_exit_t secrets_lock(const char *dir)
     fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
         if (errno == EACCES) {
-            return CTL_OK; /* not the owner: opening the store tells more */
+            return CTL_OK; /* not the owner: opening the store says more */
         }
         return ctl_fail(CTL_EXIT_ACCESS, "cannot open %s: %s", dir, strerror(errno));
     }
@@ -137,8 +137,8 @@ static apr_status_t sealed_find(int *found, ctl_t *ctl)
     return *found ? APR_SUCCESS : rv;
 }
 
-/* As root where root called: the file then is root's, beside the store or where --master-key says.
- */
+/* Runs as root if root called: the file then belongs to root, next to the store or at
+ * --master-key. */
 static ctl_exit_t keyring_make(ctl_t *ctl)
 {
     pay_keyring_t *ring;
@@ -180,7 +180,8 @@ ctl_exit_t ctl_keyring_need(ctl_t *ctl, int create)
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot read the sealed secrets");
     }
-    if (found) { /* a second key beside the right one would leave the server without the secret */
+    if (found) { /* with a second key in place of the right one the server could not open the secret
+                  */
         return ctl_fail(CTL_EXIT_ACCESS,
                         "there is no master key %s, and the store has secrets that are sealed "
                         "under one; name it with --master-key",

@@ -12,7 +12,7 @@
 static const pay_mode_t modes[] = {PAY_TEST, PAY_LIVE};
 #define MODES ((int)(sizeof(modes) / sizeof(modes[0])))
 
-/* Kinds of e-mail, in the order they are shown. */
+/* Kinds of e-mail, in the order in which they are shown. */
 static const struct {
     pay_endpoint_kind_t kind;
     const char *title;
@@ -22,7 +22,7 @@ static const struct {
 typedef struct mail_t {
     const char *account;
     const pay_endpoint_t *endpoint[MAILS][MODES]; /* NULL: never set */
-    const pay_delivery_t *delivery;               /* NULL: no server has told it */
+    const pay_delivery_t *delivery;               /* NULL: no server has stored it */
 } mail_t;
 
 static int mail_is_on(const mail_t *mail, int i)
@@ -30,13 +30,13 @@ static int mail_is_on(const mail_t *mail, int i)
     return mail->endpoint[i][0] && mail->endpoint[i][0]->enabled;
 }
 
-/* Who gets receipts of Test Mode beside the merchant. */
+/* Recipients of Test Mode receipts in addition to the merchant. */
 static const char *recipients_of(const mail_t *mail)
 {
     return mail->endpoint[1][0] ? mail->endpoint[1][0]->recipients : "";
 }
 
-/* NULL: nobody gets notices. */
+/* NULL if nobody gets notices. */
 static const char *merchant_of(const mail_t *mail)
 {
     return mail_is_on(mail, 0) ? mail->endpoint[0][0]->address : NULL;

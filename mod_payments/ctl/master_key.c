@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * store rotate-master-key. The file gets a new first key, everything is sealed anew under it, the
- * other keys go. Whenever it is killed the file holds every key that something is sealed under, and
- * the next run goes on from there.
+ * store rotate-master-key. Adds a new first key to the file, seals everything again under it, and
+ * removes the other keys. Whenever it is killed, the file contains every key that something is
+ * sealed under, and the next run continues from there.
  */
 
 #include "ctl/commands.h"
@@ -40,7 +40,7 @@ static ctl_exit_t ring_load(rotation_t *rotation)
     return CTL_OK;
 }
 
-/* Everything is under the file's first key, and the others are taken out of it. */
+/* Seals everything under the file's first key and removes the others from the file. */
 static ctl_exit_t reseal_all(rotation_t *rotation)
 {
     ctl_t *ctl = rotation->ctl;
@@ -102,11 +102,11 @@ ctl_exit_t ctl_store_rotate_master_key(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    failed = ctl_caller_resume(); /* the file is the caller's */
+    failed = ctl_caller_resume(); /* the file belongs to the caller */
     if (failed) {
         return failed;
     }
-    failed = reseal_all(&rotation); /* what an interrupted run left; makes room in the file too */
+    failed = reseal_all(&rotation); /* finishes an interrupted run; makes room in the file too */
     if (failed) {
         return failed;
     }

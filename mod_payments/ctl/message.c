@@ -78,7 +78,7 @@ static ctl_exit_t exit_of_problem(const pay_problem_t *problem)
     return problem->cause == APR_SUCCESS ? CTL_EXIT_ACCESS : ctl_exit_of_status(problem->cause);
 }
 
-/* "/customer_note" as it is written on the command line: "--customer-note". */
+/* Turns "/customer_note" into "--customer-note", as written on the command line. */
 static const char *field_option(const char *field, apr_pool_t *p)
 {
     static const struct {

@@ -21,7 +21,7 @@
 #define DATA_FILE "data.mdb"
 #define GROUPS_MAX 1024
 
-/* Who called, while this process is the store's owner, and who that is. */
+/* The caller while this process runs as the store's owner, and that owner. */
 static struct {
     int switched;
     int switches; /* 0: caller and owner are the same */
@@ -35,7 +35,7 @@ void ctl_core_disable(void)
 {
     const struct rlimit none = {0, 0};
 
-    /* A pipe in core_pattern takes no notice of the limit; of the other it does. */
+    /* A pipe in core_pattern ignores the limit, but not the dumpable flag. */
     setrlimit(RLIMIT_CORE, &none);
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
@@ -47,7 +47,7 @@ static const char *user_name(uid_t uid, apr_pool_t *p)
     return user ? apr_pstrdup(p, user->pw_name) : apr_psprintf(p, "%lu", (unsigned long)uid);
 }
 
-/* Root becomes the owner of the store, so that every file it makes there is the owner's. */
+/* Root becomes the owner of the store, so that every file it creates there belongs to the owner. */
 static ctl_exit_t owner_become(const struct stat *owner, apr_pool_t *p)
 {
     int failed;
@@ -97,8 +97,8 @@ ctl_exit_t ctl_owner_resume(ctl_t *ctl)
 }
 
 /*
- * Finds the user that the store's files belong, or are to belong, to: the directory's owner, and
- * for a directory that is yet to be made the owner of the one above.
+ * Finds the user who owns, or will own, the store's files: the directory's owner, or the owner of
+ * its parent if the directory is not created yet.
  */
 static ctl_exit_t owner_find(struct stat *owner, const char *dir, ctl_open_t how, apr_pool_t *p)
 {
@@ -128,7 +128,7 @@ static ctl_exit_t owner_find(struct stat *owner, const char *dir, ctl_open_t how
     return CTL_OK;
 }
 
-/* A page that cannot be read ends a process by a signal: this one says why, and what helps. */
+/* A page that cannot be read ends a process by a signal: this prints the reason and the remedy. */
 static void deaths_explain(ctl_t *ctl, const char *url)
 {
     const char *words =

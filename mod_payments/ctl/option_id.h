@@ -2,7 +2,7 @@
 #ifndef PAY_CTL_OPTION_ID_H
 #define PAY_CTL_OPTION_ID_H
 
-/* The options, and sets of them. ctl/options.c says what each is. */
+/* The options, and sets of them. ctl/options.c describes each. */
 
 #include <apr.h>
 

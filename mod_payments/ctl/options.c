@@ -19,7 +19,7 @@
 
 #define GETOPT_MESSAGE_SIZE 200
 #define GETOPT_CODE_FIRST 256 /* above every letter */
-#define LIST_LEN_MAX 8192     /* bytes of all values of an option that may be given again */
+#define LIST_LEN_MAX 8192     /* bytes of all values of a repeatable option */
 
 /* clang-format off */
 const ctl_option_t ctl_options[CTL_OPTION_COUNT] = {
@@ -113,7 +113,7 @@ const ctl_option_t ctl_options[CTL_OPTION_COUNT] = {
 
 _Static_assert(CTL_OPTION_COUNT <= 8 * sizeof(apr_uint64_t), "CTL_O() is a bit of 64");
 
-/* Where to read more: "paymentsctl key create --help", or the list of all before a command. */
+/* Where to read more: "paymentsctl key create --help", or the general help before a command. */
 static const char *help_hint(const ctl_t *ctl)
 {
     if (!ctl->command) {
@@ -122,7 +122,7 @@ static const char *help_hint(const ctl_t *ctl)
     return apr_pstrcat(ctl->pool, "paymentsctl ", ctl->command->name, " --help", NULL);
 }
 
-/* apr_getopt writes "program: what: which\n"; kept for one sentence of ours. */
+/* apr_getopt writes "program: what: which\n"; stored to become part of our own sentence. */
 static void getopt_message(void *baton, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -137,7 +137,7 @@ static void getopt_message(void *baton, const char *format, ...)
     message[strcspn(message, "\n")] = '\0';
 }
 
-/* Text for people is counted as the API counts it, in characters; all else in bytes. */
+/* Text for people is counted in characters, as in the API; everything else in bytes. */
 static int is_text(int id)
 {
     static const int texts[] = {CTL_OPTION_CUSTOMER_NOTE, CTL_OPTION_MERCHANT_NOTE,
@@ -153,7 +153,7 @@ static int is_text(int id)
     return 0;
 }
 
-/* One more value of an option that may be given again. */
+/* Appends a value of a repeatable option. */
 static ctl_exit_t option_add(ctl_t *ctl, int id, const char *value)
 {
     if (strlen(ctl->option[id]) > LIST_LEN_MAX) {
@@ -187,7 +187,7 @@ static ctl_exit_t option_take(ctl_t *ctl, int id, const char *value)
     return CTL_OK;
 }
 
-/* Reads the options of `allowed`; what is left begins at (*os)->ind of (*os)->argv. */
+/* Reads the options of `allowed`; the rest begins at (*os)->ind of (*os)->argv. */
 static ctl_exit_t options_read(apr_getopt_t **os, ctl_t *ctl, apr_uint64_t allowed, int interleave,
                                int argc, const char *const *argv)
 {
@@ -306,7 +306,8 @@ ctl_exit_t ctl_option_kind(pay_key_kind_t *out, const ctl_t *ctl)
     return CTL_OK;
 }
 
-/* Digits only, 0 to `max`; *end is what follows them. 0 when there is none or it is above. */
+/* Reads digits only, 0 to `max`; sets *end to the text after them. Returns 0 without a digit or if
+ * the number exceeds `max`. */
 static int digits_read(apr_int64_t *out, const char **end, const char *text, apr_int64_t max)
 {
     apr_int64_t value = 0;

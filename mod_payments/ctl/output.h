@@ -2,7 +2,7 @@
 #ifndef PAY_CTL_OUTPUT_H
 #define PAY_CTL_OUTPUT_H
 
-/* What goes to standard output: rows as a table for people, as JSON or as CSV for programs. */
+/* Standard output: rows as a table for people, as JSON or as CSV for programs. */
 
 #include "base/pager.h"
 #include "base/text/csv.h"
@@ -104,8 +104,8 @@ void ctl_members(pay_writer_t *w, const ctl_column_t *columns, unsigned int wher
 void ctl_row_print(const ctl_t *ctl, const ctl_view_t *view, const void *row);
 
 /*
- * Rows as they come: a table, CSV, or one JSON array. Memory stays bounded. Those beyond `limit`
- * (0: none) are dropped.
+ * Prints rows as they are added: a table, CSV, or one JSON array. Memory stays bounded. Rows beyond
+ * `limit` (0: no limit) are dropped.
  */
 ctl_list_t *ctl_list_open(const ctl_t *ctl, const ctl_view_t *view, apr_uint64_t limit);
 void ctl_list_row(ctl_list_t *list, const void *row);
@@ -132,7 +132,7 @@ void ctl_list_print(const ctl_t *ctl, const ctl_view_t *view, const apr_array_he
 pay_writer_t *ctl_object_open(const ctl_t *ctl);
 void ctl_object_print(pay_writer_t *w);
 
-/* 0 when all of standard output so far was taken. */
+/* Returns 0 if all of standard output so far was written. */
 int ctl_output_flush(void);
 
 #endif

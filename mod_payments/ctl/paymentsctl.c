@@ -28,7 +28,7 @@ static ctl_exit_t command_run(ctl_t *ctl)
     if (!ctl->option[CTL_OPTION_STORE]) {
         return ctl_fail(CTL_EXIT_USAGE, "no store is given; use -s lmdb:DIR or set PAYMENTS_STORE");
     }
-    if (ctl->command->open != CTL_OPEN_CREATE) { /* such a command looks at its arguments first */
+    if (ctl->command->open != CTL_OPEN_CREATE) { /* a creating command checks its arguments first */
         failed = ctl_open(ctl);
         if (failed) {
             return failed;
@@ -53,7 +53,7 @@ static ctl_exit_t command_read(ctl_t *ctl, int argc, const char *const *argv)
     return command_run(ctl);
 }
 
-/* "webhook secret" of the first two words. */
+/* Joins the first two words: "webhook secret". */
 static const char *words_join(const char *const *words, int count, apr_pool_t *p)
 {
     const char *text = words[0];
@@ -76,7 +76,7 @@ static ctl_exit_t word_missing(const ctl_t *ctl, const char *const *words, int c
     return ctl_fail(CTL_EXIT_USAGE, "%s wants a verb; see 'paymentsctl %s --help'", before, before);
 }
 
-/* The last of `words` belongs to no command. */
+/* Reports that the last of `words` belongs to no command. */
 static ctl_exit_t word_unknown(const ctl_t *ctl, const char *const *words, int count)
 {
     const char *before = count > 1 ? words_join(words, count - 1, ctl->pool) : "";
@@ -85,7 +85,7 @@ static ctl_exit_t word_unknown(const ctl_t *ctl, const char *const *words, int c
                     words_join(words, count, ctl->pool), before, *before ? " " : "");
 }
 
-/* Each level reads the options behind its word: the program's name, the noun, the verb. */
+/* Each level reads the options after its word: the program's name, the noun, the verb. */
 static ctl_exit_t line_read(ctl_t *ctl, int argc, const char *const *argv)
 {
     const char *words[CTL_WORDS_MAX];
@@ -136,6 +136,6 @@ int main(int argc, const char *const *argv)
         code = ctl_fail(CTL_EXIT_ACCESS, "cannot write to standard output");
     }
     apr_pool_destroy(ctl.pool); /* closes the store, still as its owner */
-    ctl_caller_resume();        /* leak checkers cannot look at a process of mixed users */
+    ctl_caller_resume();        /* leak checkers cannot inspect a process of mixed users */
     return code;
 }

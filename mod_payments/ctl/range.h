@@ -2,7 +2,7 @@
 #ifndef PAY_CTL_RANGE_H
 #define PAY_CTL_RANGE_H
 
-/* --from and --to of the commands that list by time. */
+/* --from and --to of commands that list by time. */
 
 #include "base/text/timezone.h"
 #include "ctl/ctl.h"
@@ -11,7 +11,8 @@
 ctl_exit_t ctl_zone_load(const pay_timezone_t **out, const ctl_t *ctl,
                          const pay_account_t *account);
 
-/* Both ends inclusive; what is not given is open. Bare dates are days of the account's zone. */
+/* Both ends are inclusive; an end that is not given is open. Bare dates are days in the account's
+ * time zone. */
 ctl_exit_t ctl_range_read(pay_time_range_t *out, const ctl_t *ctl, const pay_account_t *account);
 
 #endif

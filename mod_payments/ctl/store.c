@@ -56,7 +56,7 @@ ctl_exit_t ctl_store_stat(ctl_t *ctl)
     return CTL_OK;
 }
 
-/* A line a fault, and nothing else, for people; an array of strings in JSON. */
+/* For people one line per fault and nothing else; an array of strings in JSON. */
 static void fault_json(pay_writer_t *w, const void *row)
 {
     pay_writer_string(w, NULL, row);

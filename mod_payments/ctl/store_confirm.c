@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* store confirm: what a store that was put back from a copy brings back, and the end of its hold.
- */
+/* store confirm: shows what a store restored from a copy brings back, and ends its hold. */
 
 #include "base/text/time.h"
 #include "base/text/timezone.h"
@@ -13,9 +12,9 @@
 #include <apr_strings.h>
 #include <stdio.h>
 
-#define COUNT_MAX 100000                     /* more are shown as that many */
+#define COUNT_MAX 100000                     /* larger counts are shown as this */
 #define DATE_LEN 10                          /* of a time's text */
-#define REFUNDS_MAX (PAY_STORE_ROWS_MAX - 1) /* listed, of an account; then a line says so */
+#define REFUNDS_MAX (PAY_STORE_ROWS_MAX - 1) /* listed per account; then a line says so */
 #define DAY apr_time_from_sec(24 * 3600)
 
 typedef struct brought_t {
@@ -220,7 +219,7 @@ static const char *date_of(apr_time_t when, apr_pool_t *p)
     return apr_pstrndup(p, pay_time_format(text, when), DATE_LEN);
 }
 
-/* A day more at both ends: dates are days of the account's zone. */
+/* Prints dates with one more day at both ends: they are days in the account's time zone. */
 static ctl_exit_t unsynced_fail(ctl_t *ctl, const pay_account_t *account)
 {
     apr_time_t from = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* webhook test, mail test: a test event is written, whoever delivers sends it, its end is told. */
+/* webhook test, mail test: writes a test event, waits until a dispatcher sends it, and prints the
+ * result. */
 
 #include "ctl/commands.h"
 #include "ctl/endpoint.h"
@@ -17,14 +18,14 @@
 typedef enum test_end_t {
     TEST_DELIVERED,
     TEST_FAILED,
-    TEST_WAITING, /* nobody has sent it */
-    TEST_GONE     /* without having been sent: dropped, or another test took its place */
+    TEST_WAITING, /* not sent yet */
+    TEST_GONE     /* not sent: dropped, or replaced by another test */
 } test_end_t;
 
 static const char *const end_names[] = {"delivered", "failed", "waiting", "dropped"};
 
 typedef struct test_t {
-    const pay_event_t *event; /* as it stood last */
+    const pay_event_t *event; /* its last known state */
     test_end_t end;
     apr_time_t answered_at;
     int status;
@@ -64,7 +65,7 @@ static const ctl_column_t columns[] = {
 
 static const ctl_view_t test_view = {.columns = columns, .is_details = 1};
 
-/* The event is gone: delivered, when the endpoint has answered since it was made. */
+/* The event is gone: delivered if the endpoint has answered since it was created. */
 static apr_status_t test_gone(test_t *test, ctl_t *ctl)
 {
     pay_endpoint_t *endpoint;
@@ -85,7 +86,7 @@ static apr_status_t test_gone(test_t *test, ctl_t *ctl)
     return APR_SUCCESS;
 }
 
-/* Waits until the event has been tried or is gone. */
+/* Waits until the event has been attempted or is gone. */
 static apr_status_t test_wait(test_t *test, ctl_t *ctl)
 {
     const apr_int64_t until_ms = pay_time_boot_ms() + WAIT_MS_MAX;

@@ -12,8 +12,8 @@
 #include <stdio.h>
 
 /*
- * The secret alone on standard output, so that a script can take it; in JSON with the one that
- * signs beside it.
+ * Prints only the secret on standard output, for scripts; in JSON together with the previous
+ * secret that still signs.
  */
 static ctl_exit_t secret_reveal(ctl_t *ctl, const pay_endpoint_t *endpoint)
 {
@@ -81,7 +81,7 @@ ctl_exit_t ctl_webhook_secret_rotate(ctl_t *ctl)
         return failed;
     }
     failed = ctl_secret_open(&text, ctl, &endpoint->scope, overlap ? endpoint->secret : "");
-    if (failed) { /* it cannot sign: without an overlap it may go */
+    if (failed) { /* it cannot sign: without an overlap it may be dropped */
         return failed;
     }
     problem =
