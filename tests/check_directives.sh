@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The directives of the source (rows such as WAIT("PaymentsSlotWait", ...)), of docs/directives.md and
-# of conf/payments.conf are the same, and each is documented in full.
+# The source (rows such as WAIT("PaymentsSlotWait", ...)), docs/directives.md and conf/payments.conf have
+# the same directives, and each is fully documented.
 set -euo pipefail
 cd "${PAYMENTS_TOP:-$(dirname "$0")/..}"
 
@@ -19,7 +19,7 @@ in_example() {
         | grep -oE 'Payments[A-Za-z]+' | sort -u
 }
 
-# Headings of the manual that lack a row of the table.
+# Headings of the manual whose table lacks a row.
 incomplete() {
     awk '
     function finish(    row) {

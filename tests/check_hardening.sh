@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What configure asks of compiler and linker is in what was built: docs/operations.md, "What is built".
+# The options that configure passes to compiler and linker took effect: docs/operations.md, "What is built".
 set -euo pipefail
 top=$(cd "${PAYMENTS_TOP:-$(dirname "$0")/..}" && pwd)
 build=${PAYMENTS_BUILD:-$top/build/normal}
@@ -15,21 +15,21 @@ fault() {
     faults=$((faults + 1))
 }
 
-# has FILE OPTION PATTERN WHAT: readelf's words hold it.
+# has FILE OPTION PATTERN WHAT: the output of readelf matches PATTERN.
 has() {
     local words
     words=$(readelf -W "$2" "$1")
     grep -Eq "$3" <<<"$words" || fault "${1##*/}: $4"
 }
 
-# said CHECK: what configure answered to it; nothing if it did not ask.
+# said CHECK: prints the result of a check of configure; nothing if it did not run.
 said() {
     awk -v check="$1" 'index($0, check) { asked = 1 }
         asked && sub(/.*: result: /, "") { print; exit }' "$build/config.log" 2>/dev/null || :
 }
 
-# The commands that compile one file of each part of the tree anew, and link it: compilers have defaults of their
-# own, so that a file does not show which level or which -pie was asked for.
+# The commands that recompile one file of each part of the tree and link it. Compilers have their own defaults, so a
+# binary does not show which level or which -pie was requested.
 commands() {
     local source
     source=$(sed -n 's/^srcdir = //p' "$build/mod_payments/Makefile")
@@ -38,7 +38,7 @@ commands() {
         -W "${source}base/text/money.c" -W "${source}httpd/call/rates.c"
 }
 
-# asked WORDS PATTERN WHAT: each command that has WORDS has what configure found.
+# asked WORDS PATTERN WHAT: each command that contains WORDS contains the option that configure found.
 asked() {
     local lines
     lines=$(grep -e "$1" <<<"$commands" || :)

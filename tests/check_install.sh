@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What make install puts where: the module, the tool, its manual, the documents with their pictures,
-# and the dashboard with the charting library that configure found, or without one.
+# Where make install puts the module, the tool, its manual, the documents with their pictures, and the
+# dashboard, with the charting library if configure found one.
 set -euo pipefail
 top=$(cd "${PAYMENTS_TOP:-$(dirname "$0")/..}" && pwd)
 build=${PAYMENTS_BUILD:-$top/build/normal}
@@ -19,7 +19,7 @@ fault() {
     faults=$((faults + 1))
 }
 
-# run WHAT COMMAND...: shows the end of what it said when it fails.
+# run WHAT COMMAND...: shows the end of the output if the command fails.
 run() {
     local what=$1
     shift
@@ -29,12 +29,12 @@ run() {
     }
 }
 
-# variable NAME: as configure has set it, and make reads it.
+# variable NAME: its value as set by configure and read by make.
 variable() {
     make -s -C "$build" --no-print-directory -f Makefile -f - show <<<"show: ; @echo '\$($1)'"
 }
 
-# installed DIRECTORY: each file that stdin names lies there as it does in the sources.
+# installed DIRECTORY: each file that stdin names is there, identical to the one in the sources.
 installed() {
     local dir=$work/root/$1 file
     while IFS= read -r file; do
@@ -43,13 +43,13 @@ installed() {
     done
 }
 
-# made DIRECTORY/FILE: it is there, and not empty.
+# made DIRECTORY/FILE: it exists and is not empty.
 made() {
     count=$((count + 1))
     [ -s "$work/root/$1" ] || fault "$1 is not installed"
 }
 
-# files DIRECTORY: those in it.
+# files DIRECTORY: lists its files.
 files() { (cd "$top" && find "$1" -maxdepth 1 -type f ! -name chart_library.js ! -path '*/woocommerce/*/Payments.php' ! -name '*.8'); }
 
 check_all() {
@@ -80,8 +80,8 @@ check_all() {
     fi
 }
 
-# Sources that configure takes: it refuses those that were configured in place, so of them a copy
-# without what configure and make have left there.
+# Sources that configure accepts. It refuses sources that were configured in place; of these, a copy without
+# the files that configure and make left there.
 sources() {
     if [ ! -e "$top/config.status" ]; then
         echo "$top"
@@ -95,7 +95,7 @@ sources() {
     echo "$work/sources"
 }
 
-# configured OPTION: configure in a directory of its own; what it says is in the log.
+# configured OPTION: runs configure in a directory of its own; its output is in the log.
 configured() {
     rm -rf "$work/build"
     mkdir "$work/build"

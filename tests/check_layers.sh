@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Includes go downward only. FOLDERS lists every folder, floor by floor, the lowest first: a file sees its own folder
-# and those above it in its own floor's line and in the floors below; store and acquirer do not see each other, nor do
-# httpd and ctl. A noun and what it is made of may look at each other, never three files in a circle. Each foreign
-# library is seen by the files alone that stand at its border; LMDB is called in store/lmdb and by the inline functions
-# of the seam (store/rows_lmdb.h). The seam and the engine, which write bytes whatever they stand for, see no model.
-# httpd and ctl name no unit of work of the store that writes: one reads if its name ends with a verb of reading
-# (`reads` below), and such a one must not commit.
+# and those before it in its own floor's line and in the floors below; store and acquirer do not see each other, nor do
+# httpd and ctl. Two files, a noun and its parts, may include each other; three files may not form a circle. Only the
+# files at the border of a foreign library include it; LMDB is called in store/lmdb and by the inline functions of the
+# seam (store/rows_lmdb.h). The seam and the engine, which write bytes regardless of their meaning, see no model.
+# httpd and ctl do not name units of work of the store that write: a unit reads if its name ends with a verb of reading
+# (`reads` below), and then it must not commit.
 # With --edges it prints which folder sees which, and by how many includes.
 set -euo pipefail
 cd "${PAYMENTS_TOP:-$(dirname "$0")/..}/mod_payments"
@@ -33,7 +33,7 @@ awk -v folders="$FOLDERS" -v edges="$work/edges" '
 function fault(text) { printf "%s:%d: %s\n", file, line, text; faults++ }
 function folder_of(path) { return path ~ /\// ? substr(path, 1, match(path, /\/[^\/]*$/) - 1) : "" }
 
-# Which files may include this header; "" when anyone may.
+# The files that may include this header; "" if any file may.
 function border_of(header) {
     if (header ~ /^jansson/) return "^base/text/json\\.c$"
     if (header ~ /^openssl\//) return "^base/crypto/(crypto|rsa)\\.c$"
@@ -43,7 +43,7 @@ function border_of(header) {
     return ""
 }
 
-# Of the seam and the engine; keys lead with the scope.
+# Of the seam and the engine; keys begin with the scope.
 function sees_model(header) {
     return header ~ /^model\// && file ~ /^store\/(lmdb\/|(rows[a-z_]*|keys|row)\.[ch]$)/ \
         && !(file ~ /^store\/keys\./ && header == "model/account.h")
@@ -81,7 +81,7 @@ END {
     exit faults > 0
 }' "$work/files" "$work/includes" || exit 1
 
-# Names of files without their endings, so that a source and its header are one; a pair is no circle.
+# Names of files without their endings, so that a source and its header are one; a pair is not a circle.
 awk '{ sub(/\.[a-z]*$/, "", $1); header = substr($3, 2, length($3) - 2); sub(/\.[a-z]*$/, "", header) }
     $3 ~ /^"/ && $1 != header { seen[$1 " " header] }
     END { for (edge in seen) { split(edge, at, " "); if (!((at[2] " " at[1]) in seen)) print edge } }' \
@@ -91,8 +91,8 @@ awk '{ sub(/\.[a-z]*$/, "", $1); header = substr($3, 2, length($3) - 2); sub(/\.
     exit 1
 }
 
-# What httpd and ctl name of the store, in lines that are no comments: units of work that read, and what is done to a
-# store as a whole; and in store/, units of work that read by their names and commit.
+# Outside of comments httpd and ctl name only units of work of the store that read, and operations on a whole store. In
+# store/, a unit of work whose name says that it reads must not commit.
 grep -E '^(httpd|ctl|store)/' "$work/files" | xargs -r awk '
 function fault(text) { printf "%s:%d: %s\n", FILENAME, FNR, text; faults++ }
 function may_name(name) {

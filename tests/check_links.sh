@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every relative link of README.md and docs/*.md leads to a file of the tree, and to a heading of it where the link names one.
+# Every relative link of README.md and docs/*.md leads to a file of the tree, and to a heading if it names one.
 # Every page of docs is linked from docs/index.md.
 set -euo pipefail
 cd "${PAYMENTS_TOP:-$(dirname "$0")/..}"
@@ -21,7 +21,7 @@ anchors() {
     }' "$1"
 }
 
-# "line target" of each link and picture of a page that is neither code nor an address of another site.
+# "line target" of each link and picture of a page, except in code and except addresses of other sites.
 links() {
     awk '
     /^(```|~~~)/ { fenced = !fenced; next }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The commands and options of `paymentsctl --help` are those of paymentsctl(8), and the page is clean.
+# `paymentsctl --help` and paymentsctl(8) have the same commands and options, and the page has no faults.
 set -eu
 export LC_ALL=C.UTF-8
 
@@ -28,7 +28,7 @@ done
 diff "$work/help" "$work/page" >"$work/diff" || fail "commands of --help (<) and of $page (>):
 $(cat "$work/diff")"
 
-# The options that every command has stand in the section OPTIONS.
+# The section OPTIONS has the options of every command.
 common='--help --json --master-key --store'
 options=0
 while read -r name; do

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# docs/messages.md describes every line of the log, in the order of the numbers, with the level and the text of the
-# source. An entry is a heading and three paragraphs: level and text, the meaning, and what to do.
+# docs/messages.md describes every log line, in the order of the numbers, with the level and the text of the source.
+# An entry is a heading and three paragraphs: level and text, meaning, and remedy.
 set -euo pipefail
 cd "${PAYMENTS_TOP:-$(dirname "$0")/..}"
 
@@ -25,7 +25,7 @@ in_source() {
         }
         return all == "" ? "-" : all
     }
-    # The string at the start of `rest`, up to what follows its last literal or macro.
+    # The string at the start of `rest`, up to the end of its last literal or macro.
     function text_of(rest,    text, c, name) {
         while (1) {
             sub(/^[ \t]+/, "", rest)
@@ -57,7 +57,7 @@ in_source() {
             number = substr(rest, RSTART + 9, 5)
             before = before substr(rest, 1, RSTART - 1)
             rest = substr(rest, RSTART + RLENGTH)
-            # The call that it is in: the last one that begins before it.
+            # The call that contains it: the last one that begins before it.
             call = before
             while (match(call, /(pay_log|ap_log_[a-z]?error)\(/)) call = substr(call, RSTART + RLENGTH)
             print number "|" levels(call) "|" text_of(rest)
@@ -65,7 +65,7 @@ in_source() {
     }' | LC_ALL=C sort
 }
 
-# The same of the page. A level that the source computes stays as "-" in the comparison.
+# The same from the page. A level that the source computes is compared as "-".
 in_page() {
     awk '
     /^## PAY[0-9][0-9][0-9][0-9][0-9]$/ { number = substr($2, 4); next }
@@ -77,7 +77,7 @@ in_page() {
     }' "$page"
 }
 
-# Entries that are not whole, and those that stand in another order.
+# Incomplete entries, and entries out of order.
 incomplete() {
     awk '
     function finish() {

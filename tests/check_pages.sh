@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The dashboard's pages and the payment page's style sheet: nothing becomes markup, nothing comes
-# from elsewhere, every module is there, and what needs no browser does what tests/pages says. With
-# names as arguments, these parts only.
+# The dashboard's pages and the payment page's style sheet: no text becomes markup, nothing is loaded from
+# other sites, every module exists, and code that needs no browser passes tests/pages. With names as arguments,
+# only these parts.
 set -euo pipefail
 cd "${PAYMENTS_TOP:-$(dirname "$0")/..}"
 
@@ -11,16 +11,16 @@ CSS_LINES_MAX=600
 COLUMNS_MAX=100
 PARTS="markup modules form tokens node"
 PAGES=share/dashboard
-# Made by make from what configure found; it is not ours.
+# make builds it from the library that configure found; it is not ours.
 LIBRARY=chart_library.js
-# What makes markup, script or styles of a text. `\.style` and `cssText` would pass the policy, but
-# looks belong into the style sheets.
+# Code that turns a text into markup, script or styles. The policy allows `\.style` and `cssText`, but
+# appearance belongs in the style sheets.
 MARKUP='innerHTML|outerHTML|insertAdjacentHTML|setHTML|document\.write|DOMParser|createContextualFragment'
 SCRIPT='\beval\b|\bnew Function\b|\bsetTimeout\([^(]*["`'"'"']|javascript:|importScripts|<script'
 STYLE='\.style\b|cssText|<style|setAttribute\(.style'
-# A page's scripts and styles are files, it listens to nothing, and all addresses are its own.
+# A page's scripts and styles are files, it has no inline handlers, and all addresses are its own.
 INLINE='<style|[[:space:]]style=|[[:space:]]on[a-z]+=|<script>|<script[^>]*>[^<]|<base'
-# Hosts that may stand in a page: of a name space and of an example.
+# Hosts that a page may contain: of a namespace and of an example.
 HOSTS='www\.w3\.org|shop\.example'
 
 modules() { find "$PAGES/assets" -name '*.js' ! -name "$LIBRARY" | sort; }
@@ -33,7 +33,7 @@ fault() {
     faults=$((faults + 1))
 }
 
-# faults_of WORDS: each line of stdin is one.
+# faults_of WORDS: each line of stdin is a fault.
 faults_of() {
     local line
     while IFS= read -r line; do
@@ -82,7 +82,7 @@ part_form() {
     faults_of "too long" < <(sheets | xargs awk -v max="$CSS_LINES_MAX" 'FNR == max + 1 { print FILENAME }')
 }
 
-# Colours and sizes are defined in tokens.css alone, and what a sheet names is there.
+# Only tokens.css defines colours and sizes, and every name that a sheet uses is defined there.
 part_tokens() {
     local tokens=$PAGES/assets/tokens.css
     faults_of "belongs into tokens.css" < <(sheets | grep -vxF "$tokens" | xargs grep -nE '^ *--[a-z0-9-]+:')
@@ -92,7 +92,7 @@ part_tokens() {
     )
 }
 
-# Node takes the files of a directory that says so for modules.
+# Node treats the files of a directory as modules if its package.json says so.
 part_node() {
     local work
     work=$(mktemp -d)

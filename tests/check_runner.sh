@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A run of ./dev test is red when it should be: each case below gives the functions of tests/dev
-# something that went wrong, or well, and looks at what the run comes to.
+# A run of ./dev test fails when it should: each case below gives the functions of tests/dev a failure, or a
+# success, and checks the result of the run.
 set -euo pipefail
 top=$(cd "${PAYMENTS_TOP:-$(dirname "$0")/..}" && pwd)
 [ -x /usr/bin/python3 ] || {
     echo "check_runner: /usr/bin/python3, which reads results, is not installed"
-    exit 77 # to automake: left out
+    exit 77 # automake: skipped
 }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 faults=0
 count=0
 
-# run_of CASE...: a run that has only this to do, and its own build directory.
+# run_of CASE...: a run of only this case, with its own build directory.
 run_of() (
     # shellcheck source=dev
     . "$top/dev"
@@ -26,12 +26,12 @@ run_of() (
     summary
 )
 
-# expect STATUS WORDS CASE...: the run ends with this status, and the words are in what it says.
+# expect STATUS WORDS CASE...: the run ends with this status, and its output contains the words.
 expect() {
     local want=$1 words=$2 said status
     shift 2
     count=$((count + 1))
-    set +e # what || follows would go on after a failure, as ./dev does not
+    set +e # before || a command would continue after a failure, unlike ./dev
     said=$(set -e && run_of "$@" 2>&1)
     status=$?
     set -e
@@ -46,7 +46,7 @@ expect() {
     faults=$((faults + 1))
 }
 
-# ---- what a stage counts
+# ---- counts of a stage
 
 # counted PASSED FAILED
 counted() { stage fine && count fine "$1" "$2" ""; }
@@ -59,20 +59,21 @@ test_counts() {
     expect 1 "left out: there is nothing" left_out_alone
 }
 
-# planned SECONDS OTHERS RAN: a stage that should take 100 s and have 3 cases took and had these, while others
-# took so many seconds of two cores, in a run that was as long. PACE: milliseconds for what takes 100 elsewhere.
+# planned SECONDS OTHERS RAN: a stage planned with 100 s and 3 cases took SECONDS and ran RAN cases, while other
+# programs used OTHERS seconds of two cores, in a run of the same length. PACE: milliseconds for work that takes 100
+# elsewhere.
 planned() {
     COMMAND="test" PLAN="test fine 100 ${LEAST:-3}" WHOLE=${ALL:-1} YARDSTICK_MS=100
     measure_pace() { echo "${PACE:-100}" >>"$RESULTS/$YARDSTICK_TOLD"; }
     machine_cores() { echo "${CORES:-2}"; }
     machine_seconds() { echo "$OTHERS"; }
-    unset SECONDS && SECONDS=1000 # a variable like any other from here on: no second passes in between
+    unset SECONDS && SECONDS=1000 # an ordinary variable from here on: no second passes in between
     stage fine
     STAGE_START=$((SECONDS - $1)) RUN_START=$STAGE_START OTHERS=$2 RUN_MACHINE=0
     count fine "$3" 0 ""
 }
 
-# The same for the whole; and one more case for root, whose number is given.
+# The same for the whole run; and one more case for root, with the user id as argument.
 whole_planned() { planned "$1" 0 3 && PLAN='test whole 100 -'; }
 root_planned() {
     local uid=$1
@@ -108,13 +109,13 @@ test_plan() {
     expect 0 "1 passed, 0 failed" stages_are_known
 }
 
-# A whole run, a stage of which has lost a case.
+# A whole run in which a stage has lost a case.
 whole_plan() {
     PLAN='test fine 100 2'
     whole_run
 }
 
-# told WORD: the help names it. is_planned RUN NAME: the plan knows it. Of every stage and part.
+# told WORD: the help names it. is_planned RUN NAME: the plan contains it. For every stage and part.
 told() { usage | tr -c 'a-z-' '\n' | grep -qx -- "$1" || say "./dev help does not name $1"; }
 is_planned() { COMMAND=$1 && [ -n "$(least "$2")" ] || say "tests/dev/report.sh plans nothing for $2"; }
 
@@ -132,7 +133,7 @@ stages_are_known() {
     counted 1 "$(grep -c . <<<"$unknown")"
 }
 
-# scripts STATUS: a check script that ends with it.
+# scripts STATUS: a check script that ends with this status.
 scripts() {
     mkdir -p "$OUT/tests"
     echo "exit $1" >"$OUT/tests/check_case.sh"
@@ -149,7 +150,7 @@ test_scripts() {
 
 SUM='100%: Checks: 3, Failures: 0, Errors: 0'
 
-# unit COMMANDS: a program made of them, beside one that passes.
+# unit COMMANDS: a program made of them, next to one that passes.
 unit() {
     local dir=$OUT/tree/tests/unit
     mkdir -p "$dir"
@@ -182,7 +183,7 @@ test_unit() {
     expect 1 "nothing was run" no_programs
 }
 
-# The results that check writes of each program: each is run by two stages.
+# The results that check writes for each program: two stages run each.
 twice() {
     unit "echo '$SUM'
         printf '<id>test_a</id>\\n<iteration>%s</iteration>\\n' 0 1 2 >\$CK_XML_LOG_FILE_NAME
@@ -202,8 +203,8 @@ test_cases() {
 
 GOOD='def test_good(): pass'
 
-# in_folder FOLDER TEXT OPTIONS...: a test file of this text, beside a test that passes, under the
-# conftest.py of our own tests.
+# in_folder FOLDER TEXT OPTIONS...: a test file with this text, next to a test that passes, under the conftest.py
+# of our own tests.
 in_folder() {
     local folder=$1 dir=$OUT/copy/tests/$1
     shift
@@ -220,7 +221,7 @@ in_folder() {
 
 api() { in_folder api "$@"; }
 
-# A client's thread that finds something wrong, and says so nowhere else.
+# A client's thread that finds a fault and reports it nowhere else.
 THREAD='import threading
 def client(): assert 1 == 2
 def test_case():
@@ -228,18 +229,18 @@ def test_case():
     thread.start()
     thread.join()'
 
-# What is taken down badly.
+# A fault while an object is destroyed.
 UNRAISABLE='class Case:
     def __del__(self): assert 1 == 2
 def test_case(): Case()'
 
-# And one that is asked for its answer.
+# A client's thread whose result is requested.
 AT_ONCE='from harness import at_once
 def client(): assert 1 == 2
 def test_case():
     at_once([int, client])'
 
-# results TEXT: what stands in the file of results.
+# results TEXT: the contents of the file of results.
 results() {
     stage api
     echo "words of pytest" >"$RESULTS/api/pytest.log"
@@ -255,7 +256,7 @@ test_results() {
     expect 1 "nothing was run" results "${suite/2/0}</testsuite></testsuites>"
 }
 
-# Its tests run twice, and have waited: only what took longer than a second is listed, on a busy machine with more than that.
+# Its tests run twice and wait: only waits longer than a second are listed; on a busy machine there are more of them.
 api_twice() {
     api "def test_case():
     import sys, time
@@ -281,14 +282,14 @@ test_api() {
         expect 1 "1 passed, 1 failed" in_folder "$folder" "$AT_ONCE"
     done
     expect 1 "0 passed, 1 failed" api 'def test_case(: pass'
-    # A process of pytest-xdist that dies takes its test along; pytest itself, all results.
+    # If a process of pytest-xdist dies, its test is lost; if pytest itself dies, all results are.
     expect 1 "1 passed, 1 failed" api 'def test_case(): os._exit(3)' -n 2
     expect 1 "0 passed, 1 failed" api 'def test_case(): os.kill(os.getpid(), 9)'
 }
 
-# ---- what is fetched
+# ---- downloads
 
-# The machine's own are hidden: npm cannot reach its registry, a Chromium is there that nobody starts.
+# Hides the machine's own tools: npm cannot reach its registry, and Chromium is a stub that nobody starts.
 hide_tools() {
     mkdir -p "$OUT/bin"
     printf '#!/bin/sh\necho "npm ERR! code ENOTFOUND" >&2\nexit 1\n' >"$OUT/bin/npm"
@@ -299,7 +300,7 @@ hide_tools() {
 
 stage_fine() { counted 1 0; }
 
-# whole_run STAGES...: dev_test without what it installs and builds.
+# whole_run STAGES...: dev_test without its installations and builds.
 whole_run() {
     hide_tools
     packages() { :; }
@@ -310,7 +311,7 @@ whole_run() {
     dev_test "$@"
 }
 
-# A lane of a whole run that is killed, and one that says that it cannot go on.
+# A lane of a whole run that is killed, and one that reports that it cannot continue.
 killed_lane() {
     stage_browser() { kill -KILL "$BASHPID"; }
     whole_run
@@ -333,7 +334,7 @@ test_lanes() {
     expect 1 "one ended before its end" dying_lane
 }
 
-# What the test of signatures says then.
+# The message of the test of signatures in that case.
 verifier() {
     whole_run fine
     PAYMENTS_BUILD=$NORMAL PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$top/tests/api /usr/bin/python3 -c '
@@ -362,10 +363,10 @@ test_fetched() {
     expect 0 "left out: PAYMENTS_NO_BROWSER is set" no_chromium 1
 }
 
-# ---- lint of what changed
+# ---- lint of changed files
 
-# linted COMMITS BROKEN [LANDED]: a branch of so many commits, of which one, or 0: none yet, brought a file that
-# Python does not read; main is where so many of them have landed.
+# linted COMMITS BROKEN [LANDED]: a branch of COMMITS commits. Commit BROKEN adds a file that Python cannot parse; 0:
+# the file is not committed. The first LANDED commits are on main.
 linted() {
     local number
     LINT_QUICK="python"
@@ -383,7 +384,7 @@ linted() {
 linted_since() { export PAYMENTS_LINT_BASE=$1 && linted "${@:2}"; }
 linted_nowhere() { mkdir -p "$OUT/tree" && cd "$OUT/tree" && GIT_CEILING_DIRECTORIES=$OUT stage_lint; }
 
-# What is compiled when a header and a source changed.
+# The files that are compiled after a header and a source changed.
 compiled() {
     LINT_CHANGED=$OUT/changed
     printf '%s\n' docs/api.md mod_payments/a.h mod_payments/z.c >"$LINT_CHANGED"
@@ -392,7 +393,7 @@ compiled() {
     counted 1 0
 }
 
-# selftest FILE: whether check_selftest is run after a change of that file.
+# selftest FILE: says whether check_selftest runs after a change of that file.
 selftest() {
     LINT_CHANGED=$OUT/changed
     echo "$1" >"$LINT_CHANGED"
@@ -425,7 +426,7 @@ test_lint() {
 
 # ---- ./dev test bare
 
-# bare STATUS TEXT: a part that said this.
+# bare STATUS TEXT: a part that printed TEXT.
 bare() {
     stage part
     echo "$2" >"$RESULTS/part/log"
@@ -438,9 +439,9 @@ test_bare() {
     expect 1 "it did not get to its end" bare 0 "installing: gcc"
 }
 
-# ---- what is installed
+# ---- installed packages
 
-# A machine that has nothing of it, and no rights to install it, or nothing to install it with.
+# A machine without any of the packages, and without the rights or the tools to install them.
 without_rights() {
     probe() { return 1; }
     root_prefix() { return 1; }
@@ -454,7 +455,7 @@ without_apt() {
     packages fuzz
 }
 
-# says_lines LINES COMMAND...: the command ends with status 1 and prints nothing but these lines.
+# says_lines LINES COMMAND...: the command ends with status 1 and prints only these lines.
 says_lines() {
     local want=$1 said status
     shift
@@ -476,7 +477,7 @@ tables_are_whole() {
     counted 1 "$(grep -c . <<<"$bad")"
 }
 
-# Debian's line of README.md names what ./dev run would install, and Apache with its server.
+# Debian's line of README.md names the packages that ./dev run would install, and Apache with its server.
 readme_installs() {
     local name known bad=0
     known=$(need_run | awk '{ print $2 }')
@@ -486,7 +487,7 @@ readme_installs() {
     counted 1 "$bad"
 }
 
-# And each ./dev COMMAND of it is one.
+# Each ./dev COMMAND in it exists.
 readme_commands() {
     local name bad=0
     for name in $(grep -oE '\./dev [a-z]+' "$top/README.md" | awk '{ print $2 }' | sort -u); do
@@ -519,7 +520,7 @@ dev: install these packages, then run this command again"
 
 # ---- ./dev mutate
 
-# mutable TEST: a tree of one function, which is right up to a bound, and one unit program that asks this of it.
+# mutable TEST: a tree of one function, which returns true below a bound, and one unit program that checks TEST.
 mutable() {
     local tree=$OUT/mutate/tree build=$OUT/mutate/tree/build/normal
     mkdir -p "$tree"/{mod_payments/base,tests/{dev,unit/base}} "$build"/{mod_payments/base,tests/unit}
@@ -542,7 +543,7 @@ END
     make -s -C "$build/mod_payments" && make -s -C "$build/tests"
 }
 
-# judged TEST COMMAND WORDS...: what mutate.py says of that tree.
+# judged TEST COMMAND WORDS...: the output of mutate.py for that tree.
 judged() {
     mutable "$1"
     PAYMENTS_TOP=$OUT/mutate/tree MUTATE_COPIES='' PYTHONDONTWRITEBYTECODE=1 \

@@ -5,13 +5,13 @@ set -euo pipefail
 top=$(cd "${PAYMENTS_TOP:-$(dirname "$0")/..}" && pwd)
 [ -x /usr/bin/python3 ] || {
     echo "check_select: /usr/bin/python3, which chooses tests, is not installed"
-    exit 77 # to automake: left out
+    exit 77 # automake: skipped
 }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PYTHONDONTWRITEBYTECODE=1
 tree=$top
-build=$work/none # where nothing is built
+build=$work/none # contains no build
 faults=0
 count=0
 
@@ -36,7 +36,7 @@ plan() {
     same "$files" "$(printf '%s\n' "$@")" "$(chooser of "$build" $files)"
 }
 
-# begins FILE LINE...: the plan of that file begins so.
+# begins FILE LINE...: the plan of that file begins with these lines.
 begins() {
     local file=$1
     shift
@@ -82,14 +82,14 @@ test_files() {
     plan tests/fuzz/corpus/money/whole "stage fuzz-replay"
     plan configure.ac "script check_hardening.sh"
     plan mod_payments/stray.txt "none mod_payments/stray.txt"
-    # Two that want the same test, and one that has none.
+    # Two files that have the same test, and one without a test.
     plan "tests/dev/suite.sh tests/fuzz/fuzz.h stray tests/dev/bare.sh" "none stray" "script check_runner.sh" \
         "stage fuzz-replay"
 }
 
-# ---- what only a build can say, and what is wrong with a map
+# ---- questions that only a build answers, and faults of a map
 
-# A file of the store that a file of httpd calls, whose program says so first, and one that only a program calls.
+# A file of the store that a file of httpd calls, whose program comes first, and one that only a program calls.
 small_tree() {
     local file
     tree=$work/small
@@ -125,7 +125,7 @@ test_symbols() {
     plan mod_payments/httpd/door.c "unit test_wall" "api test_case.py"
     plan mod_payments/ctl/word.c "api test_case.py"
     plan tests/unit/goods.c "unit test_far"
-    # wrong LINE WORDS: with that line the map has this fault.
+    # wrong LINE WORDS: with that line the map has the fault WORDS.
     count=$((count + 1))
     ! chooser check >"$work/said" || fault "a file of httpd without a test is not noticed"
     grep -qx 'mod_payments/httpd/stray.c: no test belongs to it' "$work/said" || fault "$(cat "$work/said")"
@@ -158,14 +158,14 @@ wrong() { # LINE WORDS
 
 # ---- -k
 
-# named EXPRESSION LINE...: what has such names.
+# named EXPRESSION LINE...: the tests whose names match.
 named() {
     local expression=$1
     shift
     same "-k $expression" "$(printf '%s\n' "$@")" "$(chooser words "$expression")"
 }
 
-# The programs of three tests; the last line is no name of a test.
+# The programs of three tests; the last line is not the name of a test.
 test_words() {
     tree=$work/words
     mkdir -p "$tree"/tests/{unit/{base,model},faults,browser}
@@ -185,12 +185,12 @@ test_words() {
     tree=$top
 }
 
-# ---- what becomes of a plan
+# ---- running a plan
 
-# in_tree COMMAND...: a function of ./dev in another tree, where those that run tests only say which.
+# in_tree COMMAND...: a function of ./dev in another tree, where functions that run tests only print which.
 in_tree() {
     local status said
-    set +e # what || follows would go on after a failure, as ./dev does not
+    set +e # before || a command would continue after a failure, unlike ./dev
     said=$(
         set -e
         # shellcheck source=dev
@@ -309,7 +309,7 @@ status 1" test_changed_of
 status 1" test_changed_of one.c
 }
 
-# This file has a function of that name, which ./dev's replaces.
+# This file has a function of that name; ./dev's replaces it.
 test_changed_of() { test_changed "$@"; }
 
 for part in map files symbols words plan; do

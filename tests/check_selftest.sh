@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The other check scripts can fail: each fault below is planted in a copy of the tree, and the script
-# that should see it must say so.
+# The other check scripts can fail: each fault below is planted in a copy of the tree, and the script that
+# should find it must report it.
 set -euo pipefail
 top=$(cd "${PAYMENTS_TOP:-$(dirname "$0")/..}" && pwd)
 work=$(mktemp -d)
@@ -9,9 +9,9 @@ trap 'rm -rf "$work"' EXIT
 export PAYMENTS_TOP=$work/tree
 faults=0
 count=0
-left_out=() # what cannot be tried here, and why
+left_out=() # cases that cannot run here, and why
 
-# The fuzzers' cases are half of all files, and only one script reads them.
+# The fuzzers' cases are half of all files; only one script reads them.
 mkdir "$work/whole"
 (cd "$top" && tar -cf - --exclude=.libs --exclude=.deps --exclude='*.o' --exclude='*.lo' \
     --exclude=__pycache__ --exclude=tests/fuzz/corpus Makefile.am configure.ac bootstrap dev .ci CHANGES README.md conf docs m4 mod_payments \
@@ -20,18 +20,18 @@ chmod -R u+w "$work/whole"
 state_of_whole() { (cd "$work/whole" && find . -type f -printf '%p %m %s %T@\n' | sort | sha256sum); }
 state=$(state_of_whole)
 
-# A tree of links, for a copy would take longer than most scripts: what is changed there is a file of its own first.
+# A tree of links, because a copy would take longer than most scripts: a file is copied before it is changed.
 fresh() {
     rm -rf "$work/tree"
     cp -al "$work/whole" "$work/tree"
 }
 
-# own FILE: a copy in place of the link.
+# own FILE: replaces the link by a copy.
 own() {
     [ ! -e "$PAYMENTS_TOP/$1" ] || { cp -p "$PAYMENTS_TOP/$1" "$work/own" && mv "$work/own" "$PAYMENTS_TOP/$1"; }
 }
 
-# expect_failure WHAT WORDS SCRIPT ARGUMENTS...: the script must fail, and its report hold WORDS.
+# expect_failure WHAT WORDS SCRIPT ARGUMENTS...: the script must fail, and its report contain WORDS.
 expect_failure() {
     local what=$1 words=$2 said
     shift 2
@@ -46,7 +46,7 @@ expect_failure() {
     fi
 }
 
-# plant FILE TEXT: TEXT at the end of FILE, which is made when it does not exist.
+# plant FILE TEXT: appends TEXT to FILE, which is created if it does not exist.
 plant() {
     own "$1"
     printf '%b' "$2" >>"$PAYMENTS_TOP/$1"
@@ -307,7 +307,7 @@ test_pages_node() {
     expect_failure "too little contrast" "tests/pages: failed" check_pages.sh node
 }
 
-# Stand-ins for the fuzz targets: they fail over the money of no decimals.
+# Stand-ins for the fuzz targets: they fail on amounts without decimals.
 test_replay() {
     local programs=$work/build/tests/fuzz name
     fresh
@@ -340,5 +340,5 @@ echo "check_selftest: $count planted faults, $faults not seen"
 [ "$faults" -eq 0 ] || exit 1
 [ ${#left_out[@]} -eq 0 ] || {
     printf 'left out: %s\n' "${left_out[@]}"
-    exit 77 # to automake: left out
+    exit 77 # automake: skipped
 }

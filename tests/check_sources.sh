@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every source, header, test and script in the tree is in a Makefile.am, so that it is built and
-# distributed; and every name in the lists exists.
+# Every source, header, test and script of the tree is in a Makefile.am, so that it is built and distributed;
+# and every name in these lists exists.
 set -euo pipefail
 cd "${PAYMENTS_TOP:-$(dirname "$0")/..}"
 
@@ -14,7 +14,7 @@ in_list() {
     tr -s ' \t\\' '\n' <"$1" | grep -Fx -- "$2" >/dev/null
 }
 
-# want MAKEFILE NAME FILE: also as the only source of a program or a loaded library of tests, which has its name.
+# want MAKEFILE NAME FILE: FILE may also be the only source of a program or a loaded library of tests with its name.
 want() {
     seen=$((seen + 1))
     if ! in_list "$1" "$2" && ! in_list "$1" "${2%.c}" && ! in_list "$1" "${2%.c}.la"; then
@@ -45,8 +45,8 @@ done < <(
         | grep -vxF "$MADE_OTHERWISE" | sed -E 's,^(.*/[a-z_]+)(\.la)?$,tests/\1.c,'
 )
 
-# The top of the tree holds these and no other file: a test that writes where it stands, and a commit that takes
-# all there is, have filled it before.
+# The top of the tree contains only these files: a test that writes to its working directory, and a commit of
+# everything, have added files before.
 TOP='.clang-format .editorconfig .gitignore CHANGES LICENSE Makefile.am README.md bootstrap configure.ac dev'
 while IFS= read -r -d '' file; do
     case " $TOP " in
@@ -58,7 +58,7 @@ while IFS= read -r -d '' file; do
     esac
 done < <(git ls-files -z 2>/dev/null | grep -zv /)
 
-# make check runs them as they are.
+# make check runs them directly.
 while read -r script; do
     if [ ! -x "$script" ]; then
         echo "$script: cannot be run; chmod +x it"

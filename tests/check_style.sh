@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The house style as far as a script can tell. With names as arguments, these parts only.
+# The house style, as far as a script can check it. With names as arguments, only these parts.
 set -euo pipefail
 cd "${PAYMENTS_TOP:-$(dirname "$0")/..}"
 
@@ -16,7 +16,7 @@ sources() { find mod_payments -name '*.c' | sort; }
 scripts() { find dev bootstrap .ci/run tests -type f \( -name '*.sh' -o -name '*.py' -o ! -name '*.*' \) \
     ! -path '*/.*/*' ! -perm /000 2>/dev/null; }
 
-# ---- parts: each prints its faults, one a line
+# ---- parts: each prints its faults, one per line
 
 lines_above() { # MAX FILE...
     local max=$1
@@ -41,7 +41,7 @@ part_columns() {
         length($0) > max { printf "%s:%d: more than %d columns\n", FILENAME, FNR, max }'
 }
 
-# A function runs from the first line of its head to the brace in the first column that ends it.
+# A function extends from the first line of its head to the closing brace in the first column.
 part_functions() {
     c_files | xargs awk -v max="$FUNCTION_LINES_MAX" '
         FNR == 1 { head = 0; inside = 0 }
@@ -100,15 +100,15 @@ part_lognumbers() {
     grep -vE '^PAYLOGNO\([0-9]{5}\)$' <<<"$used" | sed 's/$/: want five digits/' | grep -v '^:' || true
     sort <<<"$used" | uniq -d | sed 's/$/: used twice/'
     sources | xargs grep -nE '(pay_log|ap_log_[a-z]?error)\(' -A 3 | awk '
-        # A call names its number within its first lines; a call without one is found by its file.
+        # A call has its number in its first lines; a call without a number is reported by its file.
         /(pay_log|ap_log_[a-z]?error)\(/ { if (open != "" && !found) print open ": no PAYLOGNO"; open = $1; found = 0 }
         /PAYLOGNO\(/ { found = 1 }
         /^--$/ { if (open != "" && !found) print open ": no PAYLOGNO"; open = "" }
         END { if (open != "" && !found) print open ": no PAYLOGNO" }' | grep -v 'base/log\.c\|call/httpd_log\.c' || true
 }
 
-# What tests say of log lines, without what only forgives a line that may come or not: expectations of the
-# harness, and the lists that they are made of.
+# Log lines that tests expect, without those that may but need not appear: expectations of the harness, and the lists
+# that they consist of.
 said_of_lines() {
     find tests/unit tests/api tests/faults tests/browser -type f \
         \( -name '*.[ch]' -o -name '*.py' -o -name '*.mjs' \) ! -name test_expectation.py -print0 | sort -z | xargs -0 awk '
@@ -121,7 +121,7 @@ said_of_lines() {
         list { depth += gsub(/\(/, "") - gsub(/\)/, ""); list = depth > 0 || /\\$/ }'
 }
 
-# Each line of the log has a test that asserts its number.
+# A test asserts the number of each log line.
 part_provoked() {
     comm -23 <(sources | xargs grep -ohE 'PAYLOGNO\([0-9]{5}\)' | grep -oE '[0-9]{5}' | sort -u) \
         <(said_of_lines | grep -ohE 'PAY[0-9]{5}' | grep -oE '[0-9]{5}' | sort -u) \

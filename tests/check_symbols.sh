@@ -9,7 +9,7 @@ module=${PAYMENTS_BUILD:-$top/build/normal}/mod_payments/.libs/mod_payments.so
     echo "check_symbols: $module is not built"
     exit 1
 }
-read -ra nm <<<"${NM:-nm}" # libtool finds options to it
+read -ra nm <<<"${NM:-nm}" # libtool adds options to it
 names=$("${nm[@]}" -D --defined-only "$module" | awk '{ print $NF }' | sort)
 if [ "$names" != payments_module ]; then
     echo "check_symbols: want payments_module alone, got:"

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# ./dev test bare: what README.md says, on a Debian 12 that has nothing but its base. Each machine is
-# a directory in build/bare, and what runs there has namespaces of its own: when it ends, or this is
-# killed, all of its processes and mounts are gone, and nobody else's. The network is this machine's.
+# ./dev test bare: the commands of README.md, on a Debian 12 with only its base. Each machine is a directory in
+# build/bare, and its processes have their own namespaces: when they end, or this script is killed, all of their
+# processes and mounts disappear, and no others. The network is this machine's.
 
 BARE=$OUT/bare
 BARE_KEPT=$BARE/kept # logs and results of the machines, which are removed
 BARE_DEBS=$BARE/debs # packages that were fetched before
 BARE_SUITE=bookworm
-BARE_MIRROR=http://deb.debian.org/debian # where this machine's apt names no mirror of that suite
+BARE_MIRROR=http://deb.debian.org/debian # if this machine's apt names no mirror of that suite
 BARE_PARTS="run test make-check"
 BARE_TREE=root/mod_payments # in a private home, as a checkout often is
 
-# The namespace that runs now; killing it takes everything in it along.
+# The namespace that runs now; killing it ends everything in it.
 BARE_RUNNING=
 
-# bare_inside COMMAND...: one of machine.sh's. A background job would ignore the signals that env gives back.
+# bare_inside COMMAND...: a command of machine.sh. env restores the signals that a background job would ignore.
 bare_inside() {
     local status=0
     env --default-signal=INT,QUIT setpriv --pdeathsig KILL \
@@ -37,14 +37,14 @@ bare_end() {
     bare_remove builder
 }
 
-# No mount of a machine's can be seen from here; should one be, it is left alone.
+# No mount of a machine is visible from here; if one is, it is left alone.
 bare_remove() { # NAME
     rm -rf --one-file-system "${BARE:?}/$1" "$BARE/$1.settings"
 }
 
-# ---- what the machines have from this one: where packages come from, and how to get there
+# ---- settings that the machines take from this one: the sources of packages, and the way to them
 
-# The addresses of SUITE and its updates that this machine's apt knows, as `deb` lines.
+# The addresses of SUITE and its updates in this machine's apt, as `deb` lines.
 bare_sources() {
     local uri release component line found=
     while IFS='|' read -r uri release component; do
@@ -63,7 +63,7 @@ bare_sources() {
     printf '%s' "$found"
 }
 
-# Proxies, and how strictly dates are taken; a person is not there to be asked.
+# Proxies, and how strictly dates are checked; nobody is there to answer questions.
 bare_apt() {
     apt-config dump 2>/dev/null | grep -E '^Acquire::(https?::|Check-|Retries)' || true
     echo 'APT::Get::Assume-Yes "true";'
@@ -83,7 +83,7 @@ bare_environment() {
     done
 }
 
-# What machine.sh copies into a machine; a name or password of a proxy is nobody else's.
+# The files that machine.sh copies into a machine; other users must not see a proxy's name or password.
 bare_settings() { # DIRECTORY
     (
         umask 077
@@ -92,7 +92,7 @@ bare_settings() { # DIRECTORY
         bare_apt >"$1/apt.conf"
         bare_npmrc >"$1/npmrc"
         bare_environment >"$1/environment"
-        # Authorities that this machine trusts besides Debian's: a proxy may have one.
+        # Certificate authorities that this machine trusts besides Debian's: a proxy may have one.
         cp /usr/local/share/ca-certificates/*.crt "$1/certificates/" 2>/dev/null || true
     )
 }
@@ -109,7 +109,7 @@ bare_machine() {
     say "$name: a machine with the base of Debian ($BARE_SUITE) from $mirror, about a minute"
     quiet "bare-$name.log" "$name: the base system" \
         bare_inside make "$root" "$BARE_SUITE" "$mirror" "$BARE_DEBS" || return 1
-    # As root for another's tree, git wants to hear that this is meant.
+    # git requires explicit consent to run as root in another user's tree.
     quiet "bare-clone.log" "$name: a clone of HEAD" \
         git -c safe.directory='*' clone --no-hardlinks -c advice.detachedHead=false "$TOP" "$root/$BARE_TREE"
 }
@@ -129,7 +129,7 @@ bare_keep() { # NAME FILES...: of its tree
     done
 }
 
-# bare_count PART STATUS LOG PATTERN: the last line of LOG that fits is what the part says of itself.
+# bare_count PART STATUS LOG PATTERN: the last matching line of LOG is the part's own summary.
 bare_count() {
     local said
     said=$(grep -E "$4" "$3" | tail -n 1) || true
@@ -140,7 +140,7 @@ bare_count() {
     fi
 }
 
-# bare_part PART MACHINE COMMAND PATTERN [WHAT]: what it says is shown and kept.
+# bare_part PART MACHINE COMMAND PATTERN [WHAT]: shows and keeps the output.
 bare_part() {
     local log=$RESULTS/$1/log tee status=0
     stage "$1"
@@ -153,7 +153,7 @@ bare_part() {
     bare_count "$1" "$status" "$log" "$4"
 }
 
-# The port that ./dev run takes by itself; this machine's network may have it in use.
+# The default port of ./dev run; it may be in use in this machine's network.
 bare_run_command() {
     local port=8080
     until port_free "$port" >/dev/null; do
@@ -181,11 +181,11 @@ bare_test() { # [STAGE]
     bare_keep newcomer build/log build/results
 }
 
-# What automake counted, and what was left out, for want of what.
+# The counts of automake, and the skipped tests with the missing tools.
 BARE_COUNTED='sed -nE "/^(SKIP: |FAIL: |left out: |check_.* not installed)/p" tests/test-suite.log
 sed -nE "s/^# (TOTAL|PASS|SKIP|FAIL|ERROR): +/\1 /p" tests/test-suite.log | paste -sd,'
 
-# README's lines for Debian as they are printed there, with the library that `make check` wants.
+# README's lines for Debian as printed there, with the library that `make check` requires.
 bare_readme() {
     echo "set -e; trap '$BARE_COUNTED' EXIT; apt-get update"
     echo "$(sed -n '/^    apt-get install /,/[^\\]$/p' README.md) check"
@@ -201,7 +201,7 @@ bare_make_check() {
 
 # ---- the command
 
-# bare_cannot: says why it cannot be done here, and is true.
+# bare_cannot: prints why it cannot run here, and returns true.
 bare_cannot() {
     local mirror
     if [ "$(id -u)" -ne 0 ]; then

@@ -2,9 +2,9 @@
 # shellcheck shell=bash
 # ./dev bench: one script of tests/bench for each measure.
 
-# Those that take long are last.
+# The slow ones are last.
 BENCHES="noop group_commit latency unknown memory deliveries dashboard php_sqlite refund_list clients long_list stored"
-# Named, they are run too: they explain figures and want none.
+# These run only if named: they explain figures and have no least value.
 EXPLAINING="costs one_transaction"
 
 bench_script() { # NAME ARGUMENTS...
@@ -31,7 +31,7 @@ bench_known() { # NAME
     esac
 }
 
-# bench_run NAME...: each is run, whatever the others came to.
+# bench_run NAME...: runs each, whatever the result of the others.
 bench_run() {
     local name status failed=() below=()
     for name in "$@"; do

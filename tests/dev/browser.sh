@@ -8,7 +8,7 @@ chromium_path() {
     command -v chromium || command -v chromium-browser
 }
 
-# Installs it where that can be done. Its fonts are what pages are drawn with.
+# Installs Chromium where possible, with the fonts for the pages.
 get_chromium() {
     local prefix
     chromium_path >/dev/null && return
@@ -18,15 +18,15 @@ get_chromium() {
     chromium_path >/dev/null
 }
 
-# The number of a line "# pass 12" of node's summary; 0 when it came to none.
+# The number in a line "# pass 12" of node's summary; 0 without a summary.
 tap_count() { # LOG WORD
     local number
     number=$(sed -nE "s/^# $2 ([0-9]+)\$/\\1/p" "$1" 2>/dev/null | tail -n 1) || true
     echo "${number:-0}"
 }
 
-# run_browser STAGE ENVIRONMENT... -- FILES: node's own runner, one file after the other: each has a
-# server and a browser of its own.
+# run_browser STAGE ENVIRONMENT... -- FILES: node's own runner, one file after the other; each has its own server
+# and browser.
 run_browser() {
     local stage=$1 copy env=()
     shift
@@ -47,12 +47,12 @@ run_browser() {
 
 BROWSER_SECONDS_MAX=1800
 
-# The dashboard's pages as they are installed, with the library of its charts.
+# The dashboard's pages as installed, with the charting library.
 build_pages() {
     quiet pages.log "the dashboard's pages" make -C "$NORMAL" all-am
 }
 
-# Every half minute how many tests are done; a test that failed at once.
+# Prints every half minute how many tests are done; a failed test at once.
 browser_progress() { # STAGE LOG
     local line done=0 told=$SECONDS begun=$SECONDS
     while IFS= read -r line; do
@@ -97,7 +97,7 @@ stage_browser() { # [FILE...]
         "Chromium $(version_of "Chromium " "$(chromium_path)" --version), $(tap_count "$log" skipped) skipped; pictures in ${SHOTS#"$TOP/"}"
 }
 
-# ./dev pictures: the same account at the same time, so that only what changed looks different.
+# ./dev pictures: the same account at the same time, so that only real changes look different.
 dev_pictures() {
     [ $# -eq 0 ] || die "pictures takes no arguments"
     packages test

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # From a checkout to a module.
 
-# A Makefile.am is not among them: each tree's own make follows what changed there, in seconds.
+# A Makefile.am is not among them: each tree's own make handles its changes, in seconds.
 inputs_newer_than() {
     [ -n "$(find configure.ac m4/pay_flags.m4 bootstrap -newer "$1")" ]
 }
@@ -13,10 +13,10 @@ bootstrap_tree() {
     fi
 }
 
-# The shell of configure, libtool and make's recipes: where it is a small one, as Debian's, a build takes a third less.
+# The shell of configure, libtool and make's recipes: with a small one, such as Debian's, a build takes a third less.
 export CONFIG_SHELL=/bin/sh
 
-# tree DIR TARGET OPTIONS...: configures DIR when that is due, and builds the module's TARGET.
+# tree DIR TARGET OPTIONS...: configures DIR if necessary, and builds the module's TARGET.
 tree() {
     local dir=$1 target=$2 name=${1##*/}
     shift 2
@@ -36,10 +36,10 @@ build_normal() {
     bootstrap_tree && tree "$NORMAL" all || exit 1
 }
 
-# The flags of trees that tools look at: a compiler that optimizes as users' does takes nearly twice as long.
+# The flags of trees that only tools use: a compiler that optimizes as in users' builds takes nearly twice as long.
 TOOL_FLAGS='-O1 -g1'
 
-# Status 1 when it cannot be built: the rest of the tests goes on.
+# Status 1 if it cannot be built: the other tests continue.
 build_sanitize() {
     bootstrap_tree && tree "$SANITIZE" all --enable-sanitizers --enable-werror CFLAGS="$TOOL_FLAGS"
 }
@@ -50,13 +50,13 @@ build_tsan() {
     tsan_programs | build_some "$TSAN" top_libs=
 }
 
-# build_unit TREE: all that `make check` runs, without running it.
+# build_unit TREE: builds everything that `make check` runs, without running it.
 build_unit() {
     quiet "${1##*/}-unit.log" "build of the unit tests (${1##*/})" make -C "$1/tests" -j"$JOBS" check \
         TESTS=
 }
 
-# build_some TREE VARIABLES...: unit/some_tests, of the unit programs that stdin names.
+# build_some TREE VARIABLES...: builds unit/some_tests from the unit programs that stdin names.
 build_some() {
     local tree=$1 some list=$1/tests/unit/some_tests.list
     shift
@@ -71,7 +71,7 @@ programs_named() {
     find tests/unit -name 'test_*.c' | sed 's,.*/,,; s,\.c$,,' | grep -xP "$1" | sort
 }
 
-# build_loaded TREE: what tests of the running server want beside it.
+# build_loaded TREE: builds the other files that tests of the running server need.
 build_loaded() {
     quiet "${1##*/}-loaded.log" "build of what servers load (${1##*/})" make -C "$1/tests" -j"$JOBS" loaded
 }

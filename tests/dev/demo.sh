@@ -2,16 +2,16 @@
 # shellcheck shell=bash
 # ./dev run and ./dev stop: a private Apache with an account to try.
 
-RUN=${PAYMENTS_RUN:-$OUT/run} # another one is for tests
+RUN=${PAYMENTS_RUN:-$OUT/run} # tests use another one
 PIDFILE=$RUN/httpd.pid
 KEYS=$RUN/keys
 ACCOUNT=demo
-PERSON=demo          # who signs in to the dashboard
+PERSON=demo          # the user of the dashboard
 WAIT_SECONDS=30
 
-# ---- what the server is
+# ---- the server
 
-# The server's user when this is root: httpd refuses to serve as root.
+# The server's user if this runs as root: httpd refuses to serve as root.
 server_user() {
     local user
     for user in www-data apache nobody daemon; do
@@ -27,8 +27,8 @@ reachable_by() { # USER DIRECTORY
     setpriv --reuid "$(id -u "$1")" --regid "$(id -g "$1")" --clear-groups test -x "$2"
 }
 
-# Points $RUN/public at a directory that the server's user can reach; it holds the store, and nothing
-# that is served beside the dashboard.
+# Points $RUN/public at a directory that the server's user can reach; it contains the store, and the dashboard is
+# the only part of it that is served.
 public_dir() {
     local dir
     if [ -d "$RUN/public" ]; then
@@ -45,7 +45,7 @@ public_dir() {
     fi
 }
 
-# The loadable ones among the modules named; the rest is built into httpd.
+# The loadable ones of these modules; the others are built into httpd.
 load_lines() {
     local name libexec
     libexec=$(apxs -q LIBEXECDIR)
@@ -98,14 +98,14 @@ CONF
 
 # ---- starting and stopping
 
-running() { # true when the pid file names our server
+running() { # true if the pid file names our server
     local pid
     pid=$(cat "$PIDFILE" 2>/dev/null) || return 1
     [ -n "$pid" ] && tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -F -- "-f $RUN/httpd.conf" \
         >/dev/null
 }
 
-# Exit 0 when PORT of 127.0.0.1 can be had; the reason on stdout when not.
+# Exits with 0 if PORT of 127.0.0.1 is free; otherwise prints the reason on stdout.
 port_free() {
     /usr/bin/python3 - "$1" <<'PY'
 import socket, sys
@@ -156,7 +156,7 @@ dev_stop() {
 
 answers() { [ "$(curl -s -m 5 "$URL/nonce.txt" 2>/dev/null)" = "$1" ]; }
 
-# start_server PORT [VARIABLE=VALUE...]: the variables are of httpd and its children.
+# start_server PORT [VARIABLE=VALUE...]: the variables are for httpd and its children.
 start_server() {
     local httpd nonce port=$1
     shift
@@ -164,7 +164,7 @@ start_server() {
     nonce=$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
     mkdir -p "$PUBLIC/empty"
     chmod 755 "$PUBLIC/empty"
-    # Root's server makes its store only where the whole way to it is root's.
+    # A server started by root creates its store only if root owns every directory on the path to it.
     if [ "$(id -u)" -eq 0 ] && [ ! -e "$PUBLIC/store" ]; then
         mkdir -m 700 "$PUBLIC/store"
         chown "$(server_user):" "$PUBLIC/store"
@@ -174,7 +174,7 @@ start_server() {
         cat "$LOGS/start.log" >&2
         die "Apache did not start; $RUN/error.log may say more"
     fi
-    # Another server may hold the port on another address: only ours knows the nonce.
+    # Another server may use the port on another address: only ours knows the nonce.
     until_true "Apache to answer (see $RUN/error.log)" answers "$nonce"
 }
 
@@ -182,7 +182,7 @@ start_server() {
 
 ctl() { "$NORMAL/mod_payments/paymentsctl" -s "lmdb:$PUBLIC/store" "$@"; }
 
-# A store of an earlier build is of no use: it is put aside, and the server makes a new one.
+# A store of an earlier build is unusable: it is moved aside, and the server creates a new one.
 replace_store() {
     if [ ! -e "$PUBLIC/store/data.mdb" ] || ctl store stat >"$LOGS/store.log" 2>&1; then
         return
@@ -214,9 +214,9 @@ make_key() (
     mv "$KEYS/$ACCOUNT-$1-$2.new" "$KEYS/$ACCOUNT-$1-$2"
 )
 
-# ---- the dashboard: its pages, who may see them, and something to see
+# ---- the dashboard: its pages, its user, and sample data
 
-# The pages that were built, where the server's user can read them.
+# The built pages, where the server's user can read them.
 copy_pages() {
     quiet pages.log "the dashboard's pages" make -C "$NORMAL" all-local || exit 1
     rm -rf "$PUBLIC/dashboard"
@@ -224,7 +224,7 @@ copy_pages() {
     chmod -R a+rX "$PUBLIC/dashboard"
 }
 
-# The password is drawn once and kept beside the keys.
+# The password is generated once and stored next to the keys.
 make_person() {
     [ -s "$KEYS/$PERSON-password" ] \
         || (umask 077 && od -An -N9 -tx1 /dev/urandom | tr -d ' \n' >"$KEYS/$PERSON-password")
@@ -240,7 +240,7 @@ let_in() {
     done
 }
 
-# Where libfaketime is; nothing when it is not installed.
+# The path of libfaketime; nothing if it is not installed.
 faketime_library() {
     local file
     for file in /usr/lib/*/faketime/libfaketimeMT.so.1 /usr/lib*/faketime/libfaketimeMT.so.1; do
@@ -248,7 +248,7 @@ faketime_library() {
     done
 }
 
-# Thirty days of a shop, made by the server itself while its clock is set back.
+# Thirty days of a shop, created by the server itself while its clock is set back.
 fill_store() { # PORT
     local library clock=$RUN/clock
     [ ! -e "$PUBLIC/filled" ] || return 0
@@ -273,9 +273,9 @@ fill_store() { # PORT
     mv "$PUBLIC/filling" "$PUBLIC/filled"
 }
 
-# ---- what is shown
+# ---- output
 
-# Runs a line as it is printed, so that what was shown is known to work.
+# Runs a line exactly as printed, so that every line shown is known to work.
 show() { # TITLE LINE
     say
     say "# $1"
@@ -287,7 +287,7 @@ show() { # TITLE LINE
     /usr/bin/python3 tests/dev/pretty.py <"$RUN/answer"
 }
 
-# answer EXPRESSION: true when it holds for the last answer, as `a`.
+# answer EXPRESSION: true if it holds for the last answer, `a`.
 answer() {
     /usr/bin/python3 -c "import json, sys
 a = json.load(open(sys.argv[1]))
@@ -369,7 +369,7 @@ port_option() {
 check_port() {
     local why
     if running && [ "$(port_of_config)" = "$PORT" ]; then
-        return # our own server; it is started anew
+        return # our own server; it is restarted
     fi
     why=$(port_free "$PORT") \
         || die "port $PORT of 127.0.0.1 cannot be used ($why); name another: ./dev run --port N"
@@ -382,7 +382,7 @@ dev_run() {
     build_normal
     mkdir -p "$KEYS" "$LOGS"
     [ -O "$RUN" ] || die "$RUN belongs to another user: remove it, or run this as that user"
-    chmod 755 "$OUT" "$RUN" # the server's user passes through; the keys stay private
+    chmod 755 "$OUT" "$RUN" # the server's user needs to pass; the keys stay private
     chmod 700 "$KEYS"
     if running; then
         stop_server

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The stages tsan and faults of ./dev test, small, and ./dev faults, which runs them in full.
+# The stages tsan and faults of ./dev test, in part, and ./dev faults, which runs them in full.
 
 FAULT_PARTS="property unit api sanitize long faults tsan valgrind scripts lint clients bench bare"
-# Parts of faults, for those who work on them, and one that fetches packages.
+# Subsets of the part faults, for developers who work on them, and a part that downloads packages.
 FAULT_PARTS_NAMED="acquirer notifications timing wordpress"
 
 # ---- ThreadSanitizer
 
-# What threads and processes share: all that it can say something about. ./dev faults gives it every program,
-# for what starts a thread out of sight.
+# Programs with data that threads and processes share: only there it can find something. ./dev faults runs every
+# program under it, in case one starts a thread indirectly.
 TSAN_HERE="$STORMS|test_acquiring|test_challenge|test_clock|test_failure_table|test_key_usage|test_meter"
 TSAN_HERE=$TSAN_HERE'|test_lmdb_batch|test_lmdb_commit|test_lmdb_reader|test_lmdb_turn|test_reconcile_desk|test_worker'
 
@@ -17,17 +17,17 @@ tsan_programs() {
     programs_named "${TSAN_ONLY:-$TSAN_HERE}"
 }
 
-# A kernel that strews addresses far leaves an older ThreadSanitizer no room; a container may forbid
-# to ask for less, and then it is tried as it is.
+# Strong address randomisation leaves an older ThreadSanitizer no room. A container may forbid turning it off; then
+# the programs run with it.
 without_aslr() {
     if setarch "$(uname -m)" -R true 2>/dev/null; then
         echo setarch "$(uname -m)" -R
     fi
 }
 
-# One process for each program: what it forks from has no thread of check's. liblmdb and APR are
-# not instrumented, and nothing of them has been reported falsely: there is no list of suppressions.
-# A process that a test ends while its threads run is no leak.
+# One process for each program: the process that it forks from has no thread of check's. liblmdb and APR are not
+# instrumented, but have caused no false reports, so there is no list of suppressions. A process that a test ends
+# while its threads run is not a leak.
 run_tsan() { # STAGE
     # shellcheck disable=SC2046 # the prefix is words
     tsan_programs | UNIT_BINARY=some_tests ONE_PROCESS=1 run_programs "$1" "$TSAN" "$JOBS" $(without_aslr) env TMPDIR="$(memory_dir)" \
@@ -83,7 +83,7 @@ part_api() {
     count_api api "every case on every MPM, as $(id -un)"
 }
 
-# What ./dev test gives the sanitizers a part of: each call of the tool.
+# Each call of the tool under the sanitizers; ./dev test runs only some of them so.
 part_sanitize() {
     stage sanitize
     say "sanitize: every case of tests/api on event, each call of paymentsctl under the sanitizers"
@@ -141,7 +141,7 @@ part_timing() {
     count_api timing "in full"
 }
 
-# Unpacked, not installed: Debian's WordPress brings a server on port 80. There is no WooCommerce in Debian.
+# Unpacked, not installed: Debian's WordPress starts a server on port 80. Debian has no WooCommerce.
 WORDPRESS_PACKAGES="wordpress wordpress-theme-twentytwentythree php-getid3 mariadb-server-core mariadb-client-core"
 WORDPRESS_PACKAGES=$WORDPRESS_PACKAGES" libaio1 libnuma1 liburing2"
 
@@ -193,7 +193,7 @@ part_scripts() {
     stage_scripts
 }
 
-# All of lint, of all files, with distcheck.
+# All parts of lint, for all files, with distcheck.
 part_lint() {
     stage lint
     # shellcheck disable=SC2086 # names of parts are words
@@ -201,7 +201,7 @@ part_lint() {
     count lint "$LINT_CLEAN" "$LINT_FAILED" "everything; what the analyzer warns of is in ${LOGS#"$TOP/"}/lint-analyzer.log"
 }
 
-# Generators of clients from npm, which read docs/openapi.json; what they make is compiled and used.
+# Client generators from npm, which read docs/openapi.json; the generated clients are compiled and used.
 part_clients() {
     stage clients
     say "clients: what generators make of docs/openapi.json"
@@ -213,8 +213,8 @@ part_clients() {
     count_api clients "node $(version_of "" node --version); tests/generators/package.json has the generators' versions"
 }
 
-# part_of NAME COMMAND...: a command of ./dev that judges itself is one case, in a process of its own; what it says
-# is shown and kept.
+# part_of NAME COMMAND...: a command of ./dev that reports its own success counts as one case, in its own process; its
+# output is shown and kept.
 part_of() {
     local name=$1 log=$RESULTS/$1/log
     shift
@@ -226,7 +226,7 @@ part_of() {
     fi
 }
 
-# Each speed that the project promises has a least value, below which the part fails.
+# Each promised speed has a least value, below which the part fails.
 part_bench() {
     say "bench: the speed of each thing that has a bound"
     part_of bench bench

@@ -3,7 +3,7 @@
 # ./dev fuzz: libFuzzer over the targets of tests/fuzz, under ASan and UBSan.
 
 FUZZ=$OUT/fuzz
-FUZZ_SECONDS=60         # of one target, unless told
+FUZZ_SECONDS=60         # of one target, by default
 FUZZ_JOBS=2             # targets at a time
 FUZZ_MEMORY_MB=2048     # of one target
 FUZZ_INPUT_SECONDS=30   # longest for one input
@@ -18,7 +18,7 @@ fuzz_targets() {
     done
 }
 
-# The longest input that is tried: somewhat more than what the code under test takes in earnest.
+# The longest input: somewhat longer than the code under test accepts in production.
 fuzz_length_max() {
     case $1 in
         money) echo 128 ;;
@@ -69,12 +69,12 @@ fuzz_start() { # TARGET SECONDS
         >"$LOGS/fuzz-$target.log" 2>&1
 }
 
-# The last number that a log tells under a name.
+# The last number that a log shows for a name.
 fuzz_number() { # TARGET NAME
     sed -nE "s/.*$2:? *([0-9]+).*/\1/p" "$LOGS/fuzz-$1.log" | tail -n 1
 }
 
-fuzz_tell() { # TARGET...: how far they are
+fuzz_tell() { # TARGET...: prints their progress
     local target line
     for target in "$@"; do
         line=$(sed -nE 's|^#([0-9]+).* cov: ([0-9]+).* exec/s: ([0-9]+).*|\1 executions, \2 edges, \3 a second|p' \
@@ -83,7 +83,7 @@ fuzz_tell() { # TARGET...: how far they are
     done
 }
 
-# Waits until fewer than MOST of the jobs run, and tells of them now and then.
+# Waits until fewer than MOST of the jobs run, and reports on them from time to time.
 fuzz_wait() { # MOST
     local told=$SECONDS
     while [ "$(jobs -rp | wc -l)" -ge "$1" ]; do
@@ -103,9 +103,9 @@ fuzz_running() {
     done | sort
 }
 
-# ---- what came of it
+# ---- results
 
-# Copies what was found to tests/fuzz/found, where the replay takes it up; prints how many.
+# Copies the findings to tests/fuzz/found, where the replay runs them; prints how many.
 fuzz_keep() { # TARGET
     local file kept known count=0
     for file in "$FUZZ/artifacts/$1"/*-*; do
@@ -125,7 +125,7 @@ fuzz_keep() { # TARGET
     echo "$count"
 }
 
-fuzz_report() { # TARGET: a line of the table; status 1 unless it ran to its end and found nothing
+fuzz_report() { # TARGET: prints a line of the table; status 1 unless it ran to its end without findings
     local found executions
     found=$(fuzz_keep "$1")
     executions=$(fuzz_number "$1" stat::number_of_executed_units)

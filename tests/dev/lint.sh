@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# ./dev lint, of everything or of what changed, and the stage lint of ./dev test, which is the latter.
+# ./dev lint, for all or only changed files, and the stage lint of ./dev test, which takes the changed files.
 
 LINT_PARTS="format syntax cppcheck shell python words clang analyzer distcheck"
 LINT_QUICK="format syntax cppcheck shell python words analyzer" # and distcheck when the build changed
-LINT_FORMATTER="clang-format version 14" # another one formats otherwise
-LINT_COMMITS=10 # that count as new where nothing tells what has landed
+LINT_FORMATTER="clang-format version 14" # other versions format differently
+LINT_COMMITS=10 # that count as new if it is unknown what has landed
 
-# ---- what changed
+# ---- changed files
 
-# root may look at another user's tree.
+# Lets root read another user's tree.
 history_of_tree() {
     git -c safe.directory='*' "$@"
 }
 
-# The commit since which files have changed: that of PAYMENTS_LINT_BASE; else where this branch left what it will
-# land on; and in a clone of what has landed, which has nothing to compare with, LINT_COMMITS ago: the check after
-# the fact. A history that ends before that, as a shallow clone's does, tells nothing: all files are new.
+# The base commit of changed files: PAYMENTS_LINT_BASE; else the point where this branch left its target branch; in a
+# clone of the target branch itself, which has nothing to compare with, LINT_COMMITS ago. In a shorter history, such
+# as a shallow clone's, all files are new.
 lint_base() {
     local name base
     if [ -n "${PAYMENTS_LINT_BASE:-}" ]; then
@@ -30,7 +30,7 @@ lint_base() {
     history_of_tree rev-parse --verify -q "HEAD~$LINT_COMMITS" || history_of_tree hash-object -t tree /dev/null
 }
 
-# lint_changed BASE: the names of what changed since, whether committed or not, in the file LINT_CHANGED.
+# lint_changed BASE: writes the names of files changed since, committed or not, to the file LINT_CHANGED.
 lint_changed() {
     LINT_CHANGED=$OUT/lint-changed
     {
@@ -39,7 +39,7 @@ lint_changed() {
     } | LC_ALL=C sort -u >"$LINT_CHANGED"
 }
 
-# Of the names on stdin those that are to be looked at.
+# Of the names on stdin, those to check.
 due() {
     if [ -n "${LINT_CHANGED:-}" ]; then
         LC_ALL=C sort | LC_ALL=C comm -12 - "$LINT_CHANGED"
@@ -48,7 +48,7 @@ due() {
     fi
 }
 
-# Of the .c files on stdin those that are to be compiled: what changed, and the nearest that include a header that did.
+# Of the .c files on stdin, those to compile: the changed ones, and the nearest that include a changed header.
 due_units() {
     local headers
     if [ -n "${LINT_CHANGED:-}" ]; then
@@ -73,8 +73,8 @@ lint_format() {
     { c_files; echo docs/example-connector.c; } | due | xargs -r clang-format --dry-run -Werror
 }
 
-# Without the headers of APR, which make it slow: the macros that it must understand are given. The
-# two functions it warns of are called where no other thread is, and on a handle of one's own.
+# Without the headers of APR, which make it slow: the macros that it must understand are given. The two functions it
+# warns of are called before other threads exist, and on a private handle.
 lint_cppcheck() {
     find mod_payments -name '*.c' | due | xargs -r \
         cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr --library=posix \
@@ -102,17 +102,17 @@ lint_words() {
         find share/mail share/dashboard conf -type f; } | due | xargs -r tests/check_words.sh
 }
 
-# As in tests/Makefile.am and mod_payments/Makefile.am, where each says what its own files need.
+# As in tests/Makefile.am and mod_payments/Makefile.am; each lists the flags of its own files.
 # shellcheck disable=SC2016 # make's variables
 LINT_FLAGS='$(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(HTTPD_CPPFLAGS) $(AM_CFLAGS) $(CRYPTO_CFLAGS) $(CURL_CFLAGS)'
 
-# lint_compile COMPILER...: of the files on stdin nothing but its words, with the flags of build/normal.
+# lint_compile COMPILER...: compiles the files on stdin for warnings only, with the flags of build/normal.
 lint_compile() {
     local files folder flags status=0
     files=$(cat)
     for folder in mod_payments tests; do
         flags=$(make -s --no-print-directory -C "$NORMAL/$folder" lint-flags --eval "lint-flags: ; @echo $LINT_FLAGS" \
-            | tail -n 1) || return 1 # the last line: it may have to renew its Makefile first
+            | tail -n 1) || return 1 # the last line: make may have to remake the Makefile first
         # shellcheck disable=SC2086 # flags are words
         { grep "^$folder/" <<<"$files" || true; } | sed "s,^,$TOP/," \
             | in_dir "$NORMAL/$folder" xargs -r -P "$JOBS" -n 1 "$@" $flags || status=1
@@ -120,7 +120,7 @@ lint_compile() {
     return "$status"
 }
 
-# Another compiler's warnings, which are errors.
+# Warnings of another compiler, treated as errors.
 lint_syntax() {
     c_files | grep '\.c$' | due_units | lint_compile clang -O1 -fsyntax-only -Werror -Wno-unknown-warning-option \
         -Qunused-arguments
@@ -133,19 +133,19 @@ lint_clang() {
     make -C "$OUT/clang" -j"$JOBS" all && make -C "$OUT/clang/tests" -j"$JOBS" check TESTS=
 }
 
-# gcc's own analyzer; its warnings are for reading, so it has the last word only on errors.
+# gcc's own analyzer; only errors fail, its warnings are for reading.
 lint_analyzer() {
     find mod_payments -name '*.c' | due_units | lint_compile gcc -O1 -fanalyzer -S -o /dev/null
 }
 
-# Of what changed it shows that the archive has all that it takes to build and test; ./dev lint runs the tests too.
+# For changed files it checks that the archive contains everything to build and test; ./dev lint also runs the tests.
 lint_distcheck() {
     make -C "$NORMAL" -j"$JOBS" distcheck ${LINT_CHANGED:+TESTS= DISTCHECK_CONFIGURE_FLAGS=CFLAGS=-O0}
 }
 
 # ---- the commands
 
-# lint_parts NAME...: how many were clean and how many were not, in LINT_CLEAN and LINT_FAILED.
+# lint_parts NAME...: counts clean and failed parts in LINT_CLEAN and LINT_FAILED.
 lint_parts() {
     local name
     LINT_CLEAN=0
@@ -180,7 +180,7 @@ dev_lint() {
     [ "$LINT_FAILED" -eq 0 ]
 }
 
-# lint_of FILE...: what is quick, of these files alone.
+# lint_of FILE...: the quick parts, for these files only.
 lint_of() {
     stage lint
     LINT_CHANGED=$OUT/lint-changed

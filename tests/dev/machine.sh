@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What ./dev test bare does inside of namespaces of its own (mounts, processes, IPC), of which this is
-# the first process:
-#   make ROOT SUITE MIRROR DEBS     the base of Debian in ROOT, with the settings of ROOT.settings
-#   run ROOT DEBS DIRECTORY COMMAND a command there, with ROOT as the root of all files
+# The part of ./dev test bare that runs in its own namespaces (mounts, processes, IPC), as their first process:
+#   make ROOT SUITE MIRROR DEBS     installs the base of Debian in ROOT, with the settings of ROOT.settings
+#   run ROOT DEBS DIRECTORY COMMAND runs a command there, with ROOT as the root directory
 set -euo pipefail
 
 machine_make() { # ROOT SUITE MIRROR DEBS
@@ -17,12 +16,12 @@ machine_make() { # ROOT SUITE MIRROR DEBS
     mkdir -p "$root/usr/local/share/ca-certificates"
     cp "$settings"/certificates/*.crt "$root/usr/local/share/ca-certificates/" 2>/dev/null || true
     cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
-    # The network is shared: no package starts a server there.
+    # The network is shared: packages must not start servers there.
     printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
     chmod 755 "$root/usr/sbin/policy-rc.d"
 }
 
-# What a running Debian has mounted; ROOT itself too, so that it can be the root.
+# The mounts of a running Debian; ROOT is a mount, too, so that it can become the root.
 mount_machine() { # ROOT DEBS
     mount --bind "$1" "$1"
     mount -t proc -o nosuid,nodev,noexec proc "$1/proc"
@@ -33,7 +32,7 @@ mount_machine() { # ROOT DEBS
     mount --bind "$2" "$1/var/cache/apt/archives"
 }
 
-# The old root is mounted over the new one by the first, and taken away by the second.
+# The first command mounts the old root over the new one, the second unmounts it.
 enter() { # ROOT
     cd "$1"
     pivot_root . .
@@ -47,7 +46,7 @@ machine_run() { # ROOT DEBS DIRECTORY COMMAND
     enter "$1"
     mapfile -t environment </root/.bare
     cd "$3"
-    # No exec: this shell stays the first process, and waits for those that lose their parent.
+    # No exec: this shell stays the first process and reaps orphans.
     env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
         DEBIAN_FRONTEND=noninteractive "${environment[@]}" bash -c "$4"
 }

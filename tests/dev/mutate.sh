@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# ./dev mutate: whether the tests notice small changes of the source. It works on a copy of the tree.
+# ./dev mutate: checks whether the tests notice small changes of the source. It works on a copy of the tree.
 
 MUTATE=$OUT/mutate
 MUTANTS=20
 
-# Every file of this tree that is not ignored; where there is no git, all that a tarball has.
+# Every file of this tree that git does not ignore; without git, all files of a tarball.
 files_of_tree() {
     git ls-files -z --cached --others --exclude-standard 2>/dev/null \
         || find . -type f ! -path './build/*' -printf '%P\0'
 }
 
-# in_copy FUNCTION...: of the copy's own ./dev.
+# in_copy FUNCTION...: runs a function of the copy's own ./dev.
 in_copy() {
     (cd "$MUTATE/tree" && bash -c '. ./dev && "$@"' - "$@")
 }
@@ -20,15 +20,15 @@ mutate_tools() {
     packages test
     build_normal
     build_unit "$NORMAL" || exit 1
-    node_packages api "$NORMAL/node" "what signatures are verified with" || true # its tests are red then
+    node_packages api "$NORMAL/node" "what signatures are verified with" || true # its tests fail then
 }
 
-# Prints a directory for each mutant that is judged at once.
+# Prints a directory for each mutant that is tested in parallel.
 mutate_copies() {
     local number copy
     for ((number = 0; number < JOBS; number++)); do
         copy=$(stage_copy "$NORMAL")
-        rm -f "$copy/build/tests/api/silent_ctl" # the tool that is linked with the mutant makes every call
+        rm -f "$copy/build/tests/api/silent_ctl" # the tool linked with the mutant handles every call
         echo "$copy"
     done
 }

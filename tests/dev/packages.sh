@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What must be on the machine, and how it gets there.
+# The packages that a machine needs, and how to install them.
 
-# Where Debian and Alpine keep servers is not always in a user's PATH.
+# A user's PATH may lack the directory of servers on Debian and Alpine.
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 
-# need_SET: probe, then the package on Debian, Fedora and Alpine. apache2-bin, never apache2: that
-# one starts a server on port 80.
+# need_SET: probe, then the package on Debian, Fedora and Alpine. apache2-bin, never apache2, which starts a server
+# on port 80.
 need_run() {
     cat <<'TABLE'
 httpd           apache2-bin      httpd             apache2
@@ -88,7 +88,7 @@ need_bench_costs() {
     echo 'tool:strace     strace           strace            strace'
 }
 
-# What ./dev test bare makes machines with.
+# The tools with which ./dev test bare creates machines.
 need_bare() {
     cat <<'TABLE'
 tool:debootstrap debootstrap        debootstrap       debootstrap
@@ -99,7 +99,7 @@ tool:setpriv    util-linux         util-linux        setpriv
 TABLE
 }
 
-# The second is part of clang where it is not packaged on its own.
+# The second is part of clang on systems that do not package it separately.
 need_fuzz() {
     need_run
     cat <<'TABLE'
@@ -121,7 +121,7 @@ module_there() {
     [ -e "$(apxs -q LIBEXECDIR)/mod_$1.so" ] || "$httpd" -l | grep "mod_$1.c" >/dev/null
 }
 
-# The program that httpd was built to start as another user.
+# The program that httpd starts as another user, as configured in its build.
 suexec_there() {
     local httpd program
     httpd=$(httpd_binary) || return 1
@@ -140,7 +140,7 @@ probe() {
         suexec) suexec_there ;;
         debian-keys) [ -e /usr/share/keyrings/debian-archive-keyring.gpg ] ;;
         zone) [ -e /usr/share/zoneinfo/Africa/Lagos ] ;;
-        # Packaged by Debian only; elsewhere the dashboard's tables say the same.
+        # Packaged only by Debian; elsewhere the dashboard's tables show the same data.
         charts) [ -e /usr/share/javascript/chart.js/chart.min.js ] || ! command -v apt-get >/dev/null ;;
         faketime) compgen -G "/usr/lib*/*/faketime/libfaketimeMT.so.1" >/dev/null \
             || compgen -G "/usr/lib*/faketime/libfaketimeMT.so.1" >/dev/null ;;
@@ -152,7 +152,7 @@ probe() {
     esac
 }
 
-# missing SET COLUMN: the packages of COLUMN (2 Debian, 3 Fedora, 4 Alpine) whose probe fails; "-" is none.
+# missing SET COLUMN: the packages of COLUMN (2 Debian, 3 Fedora, 4 Alpine) whose probe fails; "-": no package.
 missing() {
     local what debian fedora alpine
     "need_$1" | while read -r what debian fedora alpine; do
@@ -164,7 +164,7 @@ missing() {
     done | sort -u | sed '/^-$/d' | paste -sd ' '
 }
 
-# Prints what gives root's rights: nothing needed, sudo that asks nothing, or sudo on a terminal.
+# Prints the way to root's rights: none needed, sudo without a password, or sudo on a terminal.
 root_prefix() {
     if [ "$(id -u)" -eq 0 ]; then
         echo env
@@ -193,7 +193,7 @@ apt_install() {
         && $prefix DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
 }
 
-# packages SET: returns when all of need_SET is there.
+# packages SET: returns once all of need_SET is installed.
 packages() {
     local want prefix
     want=$(missing "$1" 2)

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What a stage is held to, and what a run tells at its end.
+# The budgets of stages, and the report at the end of a run.
 
 RESULTS=$OUT/results
-STAGES_TOLD=stages   # in RESULTS: a line of each: its name, how many cases it ran, passed and failed, its seconds
-SUMMARY_TOLD=summary # in RESULTS: what the end of the run tells again
+STAGES_TOLD=stages   # in RESULTS: a line per stage: name, number of cases run, passed and failed, seconds
+SUMMARY_TOLD=summary # in RESULTS: lines that the end of the run repeats
 
-# The command that runs, whose stages PLAN knows, and whether it runs all of them.
+# The running command, whose stages are in PLAN, and whether it runs all of them.
 COMMAND=
 WHOLE=0
 
-# How many seconds each stage of a whole `./dev test`, and the whole of it, takes on two cores that do nothing else,
-# in a clone where nothing is built yet (nobody waits for the end of ./dev faults); and how many cases each has at
-# least, for root and for an ordinary user, for whom root's are not. Lint is with distcheck here; without, it takes a
-# minute. Scripts are with check_selftest and check_runner, which only a change of a script brings.
+# The seconds that each stage of a whole `./dev test`, and the whole run, take on two otherwise idle cores, in a clone
+# where nothing is built yet (nobody waits for the end of ./dev faults); and the least number of cases of each, for
+# root and for an ordinary user, who cannot run root's. Lint includes distcheck here; without it, it takes a minute.
+# Scripts include check_selftest and check_runner, which run only if a script changed.
 PLAN='
 test   lint         180     5     5
 test   scripts      280    10    10
@@ -42,14 +42,14 @@ faults clients        -    20
 faults bench          -     1
 faults bare           -     1'
 
-OVER_PERCENT=150 # of its budget is too long
-BUSY_PERCENT=20  # of the machine taken by others: nothing is said of how long a stage took
+OVER_PERCENT=150 # of its budget: longer is too long
+BUSY_PERCENT=20  # of the machine used by others: the time of a stage is not judged
 
-# The budgets' machine did the fixed work of yardstick.py in so many milliseconds of a processor, taken at the start
-# of every stage, so with the other lanes beside it. On a slower one, or with a neighbour on the same core, budgets
-# are longer by as much, at most by STRETCH_PERCENT_MAX.
+# The machine of these budgets did the fixed work of yardstick.py in this many milliseconds of processor time, measured
+# at the start of every stage, so with the other lanes running. On a slower machine, or with a neighbour on the same
+# core, budgets are longer by the same factor, up to STRETCH_PERCENT_MAX.
 YARDSTICK_MS=190
-YARDSTICK_TOLD=pace # in RESULTS: what it took, one a line
+YARDSTICK_TOLD=pace # in RESULTS: its times, one per line
 STRETCH_PERCENT_MAX=200
 
 budget() { # NAME
@@ -61,13 +61,13 @@ least() { # NAME
         '$1 == run && $2 == name { print (user != 0 && NF > 4 ? $5 : $4) }' <<<"$PLAN"
 }
 
-# What all that was run from here has taken of the processors: on a machine that is busy with other
-# things it says more than a clock. A lane counts its own.
+# Processor time of all processes started from here: on a busy machine it says more than a clock. A lane counts its
+# own processes.
 cpu_seconds() {
     awk -v ticks="$(getconf CLK_TCK)" '{ print int(($16 + $17) / ticks) }' "/proc/${LANE:-$$}/stat"
 }
 
-# What everyone has taken of them, and what their host took away.
+# Processor time of all processes, and the time that the host took away.
 machine_seconds() {
     awk -v ticks="$(getconf CLK_TCK)" '$1 == "cpu" { print int(($2 + $3 + $4 + $7 + $8 + $9) / ticks) }' /proc/stat
 }
@@ -80,7 +80,7 @@ measure_pace() {
     [ "$WHOLE" -eq 0 ] || /usr/bin/python3 "$TOP/tests/dev/yardstick.py" >>"$RESULTS/$YARDSTICK_TOLD"
 }
 
-# stretch_percent: of a budget, what this machine is given.
+# stretch_percent: the percentage of a budget that this machine may use.
 stretch_percent() {
     awk -v quick="$YARDSTICK_MS" -v most="$STRETCH_PERCENT_MAX" '
         { sum += $1 }
@@ -90,14 +90,14 @@ stretch_percent() {
         }' "$RESULTS/$YARDSTICK_TOLD"
 }
 
-# others_percent SECONDS CPU: of the machine, what others had during a run that took so much. What it leaves to
-# init to wait for, as servers that are killed do, counts as theirs.
+# others_percent SECONDS CPU: the share of the machine that other processes used during a run with these times.
+# Orphans that init reaps, such as those of killed servers, count as others.
 others_percent() {
     local all=$(($(machine_seconds) - RUN_MACHINE))
     echo $((100 * (all > $2 ? all - $2 : 0) / (($1 > 0 ? $1 : 1) * $(machine_cores))))
 }
 
-# A part of the cases was asked for.
+# True if only some of the cases were requested.
 is_subset() {
     local name
     for name in PYTEST_ADDOPTS PAYMENTS_MPM CK_RUN_SUITE CK_RUN_CASE CK_INCLUDE_TAGS CK_EXCLUDE_TAGS ONLY LEFT_OUT TSAN_ONLY; do
@@ -106,15 +106,15 @@ is_subset() {
     return 1
 }
 
-# too_few NAME RAN: says so, and is true, when a stage has lost cases.
+# too_few NAME RAN: if a stage has lost cases, prints this and returns true.
 too_few() {
     local least
     least=$(least "$1")
     ! is_subset && [ "$2" -lt "${least:-0}" ] && echo "too few cases: $2 ran, and there are at least $least. "
 }
 
-# too_long SECONDS: the stages that took longer than they should, and the whole that took so many, one a line, which
-# only a whole run tells.
+# too_long SECONDS: prints the stages that exceeded their budgets, and the whole run if its SECONDS did, one per line;
+# only in a whole run.
 too_long() {
     local name seconds budget stretch
     [ "$WHOLE" -eq 1 ] || return 0
@@ -126,8 +126,8 @@ too_long() {
     done < <(cat "$RESULTS/$STAGES_TOLD" && echo "whole - - - $1")
 }
 
-# judge_times SECONDS CPU: of the whole run, which must have had the machine to itself to be judged. Each stage that
-# took too long is a failure.
+# judge_times SECONDS CPU: of the whole run, which is judged only if it had the machine to itself. Each stage that took
+# too long is a failure.
 judge_times() {
     local slow others
     slow=$(too_long "$1")
@@ -144,13 +144,13 @@ judge_times() {
     say "$slow"
 }
 
-# tell LINE: now, and at the end.
+# tell LINE: prints it now and at the end.
 tell() {
     printf '%s\n' "$1" >>"$RESULTS/$SUMMARY_TOLD"
     say "$1"
 }
 
-# count NAME PASSED FAILED NOTE: a stage that ran nothing has failed, and so has one that lost cases.
+# count NAME PASSED FAILED NOTE: a stage that ran no cases or lost some has failed.
 count() {
     local budget said passed=$2 failed=$3 note=$4 ran=$(($2 + $3)) seconds=$((SECONDS - STAGE_START))
     if [ "$ran" -eq 0 ]; then
@@ -166,12 +166,12 @@ count() {
         "$seconds" "${budget:+ of $budget}" $(($(cpu_seconds) - STAGE_CPU)) "$note")"
 }
 
-# leave_out NAME WHY: a stage that cannot be run here counts for nothing, and says so at the end too.
+# leave_out NAME WHY: a stage that cannot run here is not counted, which is also reported at the end.
 leave_out() {
     tell "$(printf '%-14s left out: %s' "$1" "$2")"
 }
 
-# begin COMMAND: a run of stages or parts.
+# begin COMMAND: starts a run of stages or parts.
 begin() {
     COMMAND=$1
     RUN_START=$SECONDS
@@ -181,12 +181,12 @@ begin() {
     touch "$RESULTS/$STAGES_TOLD" "$RESULTS/$SUMMARY_TOLD" "$RESULTS/$YARDSTICK_TOLD"
 }
 
-# sum_of FIELD: over the stages.
+# sum_of FIELD: the sum over all stages.
 sum_of() {
     awk -v field="$1" '{ sum += $field } END { print sum + 0 }' "$RESULTS/$STAGES_TOLD"
 }
 
-# summary: what ends a command of stages; its status says whether all passed.
+# summary: ends a command of stages; its status says whether all passed.
 summary() {
     local passed budget="" seconds=$((SECONDS - RUN_START)) cpu stretch
     cpu=$(cpu_seconds)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# ./dev test of, changed and -k: a few tests instead of all. tests/dev/tests_of.py says which.
+# ./dev test of, changed and -k: a few tests instead of all. tests/dev/tests_of.py chooses them.
 
-# selected KIND: the names of that kind in the plan that stdin is.
+# selected KIND: the names of that kind in the plan on stdin.
 selected() {
     sed -n "s/^$1 //p"
 }
@@ -11,17 +11,17 @@ tests_of() { # COMMAND WORDS...
     PAYMENTS_TOP=$TOP PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 tests/dev/tests_of.py "$@"
 }
 
-# A tree that was tested once has its packages: what is missing now says so when it is built or run.
+# A tree that was tested before has its packages: if one is missing now, the build or the run reports it.
 select_ready() {
     if [ ! -x "$NORMAL/tests/unit/unit_tests" ]; then
         packages test
         build_normal
         node_packages api "$NORMAL/node" "what signatures are verified with" || true # its tests say so
-        build_unit "$NORMAL" || true # and then again with what was chosen, which says why not
+        build_unit "$NORMAL" || true # built again with the chosen tests, which report why it fails
     fi
 }
 
-# The libraries and the one binary of all unit programs, without what else `make check` links.
+# The libraries and the binary of all unit programs, without the other programs that `make check` links.
 select_build_unit() {
     bootstrap_tree && tree "$NORMAL" libraries \
         && quiet normal-unit.log "build of the unit tests (normal)" make -C "$NORMAL/tests" -j"$JOBS" unit/unit_tests
@@ -56,7 +56,7 @@ select_pytest() {
     rm -rf "$copy"
 }
 
-# On one MPM; ./dev test has the others.
+# On one MPM; ./dev test runs the others.
 select_files() { # FOLDER FILE...
     local folder=$1 shared=$SHARED_OUT
     shift
@@ -67,7 +67,7 @@ select_files() { # FOLDER FILE...
     count_api "$folder" "on event, $*"
 }
 
-# run_plan: what the plan on stdin names, the quickest first.
+# run_plan: runs the tests of the plan on stdin, the quickest first.
 run_plan() {
     local plan names kind name
     plan=$(cat)
@@ -86,7 +86,7 @@ run_plan() {
     done
 }
 
-# Paths as git has them, from wherever ./dev was called, or as they are named in an #include.
+# Paths as in git, from any directory in which ./dev was called, or as named in an #include.
 path_of() { # FILE
     local file
     file=$(realpath -m --relative-to="$TOP" "$1")
@@ -114,7 +114,7 @@ test_of() { # FILE...
     summary
 }
 
-# Files that are not there any more have no tests.
+# Files that no longer exist have no tests.
 changed_files() {
     local since=HEAD
     if [ -z "$(git status --porcelain)" ]; then
@@ -138,8 +138,8 @@ test_changed() {
     summary
 }
 
-# ./dev test -k: pytest's expression over unit programs and tests/api. Tests of tests/faults and tests/browser, each of
-# which takes a minute, are only named.
+# ./dev test -k: pytest's expression applied to unit programs and tests/api. Tests of tests/faults and tests/browser,
+# which take a minute each, are only listed.
 test_words() { # EXPRESSION
     local plan names
     if [ $# -ne 1 ] || [ -z "$1" ]; then
@@ -158,7 +158,7 @@ test_words() { # EXPRESSION
     summary
 }
 
-# Only pytest knows which tests of tests/api have such names; without them no server is started.
+# Only pytest knows which tests of tests/api have matching names; without any, no server is started.
 words_api() { # EXPRESSION UNIT_PROGRAMS
     local found files shared=$SHARED_OUT status=0
     stage api
@@ -171,7 +171,7 @@ words_api() { # EXPRESSION UNIT_PROGRAMS
             select_pytest api api -- $shared -k "$1" -o python_files="${files[*]}"
             count_api api "${files[*]}"
             ;;
-        5) # pytest's word for none
+        5) # pytest's status for no tests
             [ "$2" -eq 0 ] || return 0
             count api 0 0 "No test has such a name."
             ;;

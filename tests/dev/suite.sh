@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# ./dev test: stages that count what passed and what failed; report.sh tells what they come to.
+# ./dev test: stages that count passed and failed cases; report.sh reports the totals.
 
 STAGES="lint scripts demo unit unit-plain valgrind tsan fuzz-replay faults api browser api-sanitize"
 
 # ---- scripts
 
 # check_selftest plants faults for the other scripts to find, which takes as long as all of them, and check_runner
-# gives ./dev broken runs to judge: in a whole run they are there when one of the scripts is changed, or what the
-# faults are planted in.
+# gives ./dev broken runs to judge: a whole run includes them only if a script changed, or a file in which the faults
+# are planted.
 stage_scripts() {
     stage scripts
     if [ "$WHOLE" -eq 1 ] && ! checks_changed; then
@@ -20,13 +20,13 @@ stage_scripts() {
     fi
 }
 
-# The scripts with what they run, and the files that check_selftest plants its faults in.
+# The scripts with the programs they run, and the files in which check_selftest plants its faults.
 CHECKED='^(dev$|tests/(check_|dev/|pages/|fuzz/replay\.sh$|faults/(timing|preload_boot)\.c$|unit/base/text/test_money\.c$)|docs/(directives\.md|messages\.md|openapi\.json|paymentsctl\.8)$|README\.md$|share/mail/test\.txt$'
 CHECKED=$CHECKED'|conf/payments\.conf$|share/dashboard/(index\.html|assets/((dom|app|money)\.js|(parts|tokens)\.css))$'
 CHECKED=$CHECKED'|mod_payments/(base/text/(money|id)\.[ch]|model/card\.c|httpd/conf/directives\.c|ctl/ctl\.h)$'
 CHECKED=$CHECKED'|mod_payments/(service/service|store/store|acquirer/acquirer)\.h$)'
 
-# Where no history tells, they are taken to be.
+# Without a history they count as changed.
 checks_changed() {
     history_of_tree rev-parse -q --verify HEAD >/dev/null 2>&1 || return 0
     lint_changed "$(lint_base)"
@@ -52,7 +52,7 @@ run_scripts() { # NOTE FILE...
     count scripts "$passed" "$failed" "$note"
 }
 
-# ---- ./dev run, as a newcomer types it
+# ---- ./dev run, as a new developer types it
 
 # expect NAME COMMAND...: one test.
 expect() {
@@ -82,7 +82,7 @@ demo_answers() { # PORT STATUS: what a stranger gets there; 000: no connection
     [ "$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$1/api/v1/")" = "$2" ]
 }
 
-# The user that ./dev run prints sees charges of the last thirty days.
+# The user whose name ./dev run prints sees charges of the last thirty days.
 demo_dashboard() { # DIRECTORY PORT
     curl -sf -u "demo:$(cat "$1/keys/demo-password")" \
         "http://127.0.0.1:$2/payments-dashboard/api/accounts/demo/test/overview?tz=UTC" \
@@ -91,12 +91,12 @@ days = [day for one in json.load(sys.stdin)["chart"] if one["currency"] == "NGN"
 sys.exit(len(days) != 30 or sum(day["charges"] > 0 for day in days) < 25)'
 }
 
-# What a run leaves that was stopped while it made the sample data.
+# The remains of a run that was stopped while it created the sample data.
 demo_cut_off() { # DIRECTORY
     mv "$1/public/filled" "$1/public/filling"
 }
 
-# With the build that is here, and a directory of its own: ./dev test bare begins with nothing.
+# With this tree's build, and its own directory: ./dev test bare begins without a build.
 stage_demo() {
     local dir port
     DEMO_PASSED=0
@@ -128,7 +128,7 @@ stage_demo() {
 
 # ---- unit tests
 
-# Where files are kept in memory and there is room; else where any other temporary file is.
+# A directory in memory if it has room; else the usual one for temporary files.
 memory_dir() {
     local dir=/dev/shm free
     free=$(df -Pk "$dir" 2>/dev/null | awk 'NR == 2 { print $4 }') || true
@@ -136,15 +136,15 @@ memory_dir() {
     echo "$dir"
 }
 
-# Programs of which each test wants a process of its own: what one leaves behind there (pauses after
-# faults, what was told already, another user) would make the next one fail.
+# Programs whose tests each need their own process: state left by one (pauses after faults, messages already logged,
+# another user) would make the next one fail.
 WANT_PROCESSES='test_dashboard_guard|test_keyring|test_leaving|test_lmdb|test_lmdb_batch|test_lmdb_commit|test_lmdb_space'
 WANT_PROCESSES=$WANT_PROCESSES'|test_lmdb_use|test_metrics|test_outbox|test_outbox_finish|test_outbox_mail'
 WANT_PROCESSES=$WANT_PROCESSES'|test_page_view|test_secret_file'
 
 # run_programs STAGE TREE JOBS WRAPPER...: the programs of TREE's unit_tests, or of some_tests if UNIT_BINARY says so,
-# that stdin names, one result file each. With ONE_PROCESS=1 a program's tests share its process, but for those above and those that
-# one of its tests must end: a fork costs a sanitizer or valgrind more than most tests.
+# that stdin names, one result file each. With ONE_PROCESS=1 a program's tests share its process, except in the programs
+# above and those with a test that ends its process: a fork costs a sanitizer or valgrind more than most tests.
 run_programs() {
     local stage=$1 tree=$2 jobs=$3
     shift 3
@@ -160,8 +160,8 @@ run_programs() {
         echo "exit status: $?" >>"$log"' - '{}' "$RESULTS/$stage" "$@" "$tree/tests/unit/${UNIT_BINARY:-unit_tests}"
 }
 
-# run_unit STAGE TREE JOBS WRAPPER...: every program of TREE but those that LEFT_OUT, a pattern, names; or
-# those alone that ONLY names.
+# run_unit STAGE TREE JOBS WRAPPER...: every program of TREE except those that match the pattern LEFT_OUT; or only
+# those that match ONLY.
 run_unit() {
     local stage=$1 tree=$2 jobs=$3
     shift 3
@@ -169,8 +169,8 @@ run_unit() {
         | run_programs "$stage" "$tree" "$jobs" "$@"
 }
 
-# count_unit STAGE NOTE: reads the sums that check prints; a program that ended badly without a
-# failed test of its own (a crash, valgrind's or a sanitizer's word) counts as one failure.
+# count_unit STAGE NOTE: reads the totals that check prints; a program that ended abnormally without a failed test (a
+# crash, a report of valgrind or a sanitizer) counts as one failure.
 count_unit() {
     local log line checks bad passed=0 failed=0 programs=0
     for log in "$RESULTS/$1"/*.log; do
@@ -193,7 +193,7 @@ count_unit() {
     count "$1" "$passed" "$failed" "$programs programs. $2"
 }
 
-# Under AddressSanitizer and UBSan, which see what they do wrong without failing.
+# Under AddressSanitizer and UBSan, which find faults that make no test fail.
 stage_unit() {
     stage unit
     if build_sanitize && build_unit "$SANITIZE"; then
@@ -203,14 +203,14 @@ stage_unit() {
     count_unit unit "ASan and UBSan"
 }
 
-# As users build it what differs is what the optimizer may change, and what goes wrong only when it is fast:
-# ciphers and times of comparing, words that processes share, threads that wait for each other, commits,
-# and random sequences, of which it runs more in the same time. ./dev faults runs all.
+# Users' builds differ in the effects of the optimizer, and in faults that appear only at speed: ciphers and
+# comparison times, words that processes share, threads that wait for each other, commits, and random sequences, of
+# which it runs more in the same time. ./dev faults runs all.
 PLAIN='test_acquiring|test_breaker.*|test_challenge|test_crypto|test_failure_table|test_history_turn'
 PLAIN=$PLAIN'|test_lmdb_batch|test_lmdb_commit|test_lmdb_turn|test_lmdb_use|test_meter|test_property|test_rate'
 PLAIN=$PLAIN'|test_rsa.*|test_secret_memory|test_shared_mutex|test_slots.*|test_transfer|test_worker'
 
-# What this stage and valgrind's run, in one binary.
+# The programs of this stage and of valgrind's, in one binary.
 build_plain() {
     programs_named "$PLAIN|$VALGRIND_HERE" | build_some "$NORMAL"
 }
@@ -225,31 +225,29 @@ stage_unit-plain() {
 
 # ---- valgrind
 
-# Of those of WANT_PROCESSES the ones that take too long in it: the sanitizers' runs, which look for
-# leaks too, have them.
+# The programs of WANT_PROCESSES that take too long under valgrind: the sanitizers, which also find leaks, run them.
 SLOW_PROCESSES='test_keyring|test_outbox|test_outbox_finish|test_outbox_mail|test_secret_file'
-# Storms of threads and processes on words that they share: valgrind runs one thread at a time, so
-# that nothing meets there. ThreadSanitizer and the sanitizers have them.
+# Storms of threads and processes on words that they share: valgrind runs one thread at a time, so they never collide
+# there. ThreadSanitizer and the sanitizers run them.
 STORMS='test_breaker(_race)?|test_history_add|test_history_turn|test_rate|test_slots(_visitor)?'
-# Thousands of rows, days or workers through what other programs, which valgrind has, do with a few: each
-# takes it from 20 to 70 seconds. The sanitizers have them.
+# Thousands of rows, days or workers in code that other programs, which valgrind runs, use with a few: each takes it
+# from 20 to 70 seconds. The sanitizers run them.
 MANY_ROWS='test_lmdb_batch|test_store_check_total|test_store_refund_list|test_store_refund_repeat'
 MANY_ROWS=$MANY_ROWS'|test_store_sweep|test_refund_import|test_timezone'
-# Dozens and hundreds of connections, for each of which OpenSSL reads certificates: one minute and
-# three. The sanitizers have them.
+# Dozens and hundreds of connections, for each of which OpenSSL reads certificates: one minute and three. The
+# sanitizers run them.
 CERTIFICATES='test_transfer_tls|test_relay_exchange'
-# RSA pairs, which take a second to make and a minute under valgrind, and hundreds of their blocks. The
-# sanitizers have them; test_rsa_padding, which tells valgrind what must not be branched on, stays.
+# RSA pairs, which take a second to generate and a minute under valgrind, and hundreds of their blocks. The sanitizers
+# run them; test_rsa_padding, which marks for valgrind the data that must not decide a branch, stays.
 PAIRS='test_encryption|test_rsa|test_rsa_make'
 VALGRIND_NEVER="$SLOW_PROCESSES|$STORMS|$MANY_ROWS|$CERTIFICATES|$PAIRS"
-# What it alone finds is the use of memory that was never written, and branches on secrets, which
-# test_rsa_padding marks so. ./dev test gives it that one and the store's rows, whose bytes go to the
-# disk; ./dev faults all others.
+# Only valgrind finds the use of uninitialised memory, and branches on secrets, which test_rsa_padding marks this way.
+# ./dev test runs that test and the store's rows, whose bytes go to the disk; ./dev faults runs all others.
 VALGRIND_HERE='test_rsa_padding|test_.*_row'
 
-# run_valgrind STAGE ONLY: one process for each program, for a new one for each test would
-# translate the same code again, which is six sevenths of the time. Its word becomes the program's
-# exit status. The stores lie in memory: what a disk does is for the other stages.
+# run_valgrind STAGE ONLY: one process for each program, because a new one for each test would translate the same code
+# again, which is six sevenths of the time. Errors set the program's exit status. The stores are in memory: the other
+# stages test disks.
 run_valgrind() {
     ONLY=$2 LEFT_OUT=$VALGRIND_NEVER ONE_PROCESS=1 run_unit "$1" "$NORMAL" "$JOBS" env TMPDIR="$(memory_dir)" \
         PAYMENTS_SEQUENCES=20 CK_TIMEOUT_MULTIPLIER=20 timeout 600 valgrind --quiet \
@@ -265,7 +263,7 @@ stage_valgrind() {
     count_unit valgrind "what is left out, and why, stands in tests/dev/suite.sh"
 }
 
-# The fuzzers' seeds and found cases, under the sanitizers, without a fuzzer.
+# The fuzzers' seeds and findings, under the sanitizers, without a fuzzer.
 stage_fuzz-replay() {
     local log=$RESULTS/fuzz-replay/log passed=0 failed=0
     stage fuzz-replay
@@ -279,9 +277,9 @@ stage_fuzz-replay() {
 
 # ---- tests of the running server
 
-# node_packages FOLDER DIR WHAT: what tests/FOLDER wants of npm, at the versions that its lock file
-# names, in DIR: fetched once. Where npm fails, status is 1 and DIR/failed says why: the tests that want
-# it fail with these words, and all others run.
+# node_packages FOLDER DIR WHAT: downloads once the npm packages of tests/FOLDER, at the versions in its lock file, to
+# DIR. If npm fails, the status is 1 and DIR/failed says why: the tests that need them fail with this text, and all
+# others run.
 node_packages() {
     local lock=tests/$1/package-lock.json
     cmp -s "$lock" "$2/installed" && return
@@ -296,7 +294,7 @@ node_packages() {
     cp "$lock" "$2/installed"
 }
 
-# What the tests need, where any user can read it: a checkout is often below a private home.
+# The files that the tests need, readable by any user: a checkout is often below a private home.
 stage_copy() { # TREE
     local copy
     copy=$(mktemp -d "${TMPDIR:-/tmp}/payments-test-XXXXXXXX")
@@ -307,8 +305,7 @@ stage_copy() { # TREE
     copy_loaded "$1" "$copy/build"
     [ "$1" = "$NORMAL" ] || copy_plain "$copy/build/plain"
     cp -R README.md conf docs share "$copy/"
-    # The header that connectors are built against, the words that the manual repeats, and the tables whose every row
-    # has a test.
+    # The header for connectors, the texts that the manual repeats, and the tables of which every row has a test.
     mkdir -p "$copy"/mod_payments/{acquirer,model,service,httpd}
     cp mod_payments/service/change.c "$copy/mod_payments/service/"
     cp mod_payments/httpd/dashboard/routes.c "$copy/mod_payments/httpd/"
@@ -316,14 +313,14 @@ stage_copy() { # TREE
     cp mod_payments/model/outcome.c "$copy/mod_payments/model/"
     cp -R "$NORMAL/node" "$copy/build/"
     [ ! -d "$NORMAL/browser" ] || cp -R "$NORMAL/browser" "$copy/build/"
-    [ ! -d "$NORMAL/share" ] || cp -R "$NORMAL/share" "$copy/build/" # pages, as make put them together
+    [ ! -d "$NORMAL/share" ] || cp -R "$NORMAL/share" "$copy/build/" # pages, as make assembled them
     mkdir "$copy/home" "$copy/tmp"
     chmod -R a+rX "$copy"
     chmod 1777 "$copy/home" "$copy/tmp"
     echo "$copy"
 }
 
-# What tests load into a server, and the programs that they start, at the same places.
+# The modules that tests load into a server, and the programs that they start, at the same paths.
 copy_loaded() { # TREE BUILD
     local dir
     for dir in api faults bench; do
@@ -331,16 +328,16 @@ copy_loaded() { # TREE BUILD
         find "$1/tests/$dir" -maxdepth 1 -type f -perm -u+x -exec cp {} "$2/tests/$dir/" \; 2>/dev/null
         find "$1/tests/$dir/.libs" -name '*.so' -exec cp {} "$2/tests/$dir/.libs/" \; 2>/dev/null
     done
-    true # a tree without them is whole for the other tests
+    true # a tree without them is complete for the other tests
 }
 
-# The tool as users build it, for what tests of a slower build set up and look at.
+# The tool as users build it, with which tests of a slower build set up and inspect.
 copy_plain() { # DIRECTORY
     mkdir -p "$1"
     cp "$NORMAL/mod_payments/paymentsctl" "$NORMAL/tests/api/.libs/preload_lines.so" "$NORMAL/tests/api/silent_ctl" "$1/"
 }
 
-# What is shown of a run while it goes on: each test, or every half minute how far it is.
+# Shows the progress of a run: each test, or every half minute the number of tests done.
 progress() { # STAGE LOG
     local line told=$SECONDS begun=$SECONDS
     while IFS= read -r line; do
@@ -370,14 +367,14 @@ run_api() {
     rm -rf "$copy"
 }
 
-# rewrite_once FOLDER BUILD PYTEST OPTIONS...: pytest rewrites the assertions of each file before it runs it. Its processes find that
-# done, and do not do it each for itself.
+# rewrite_once FOLDER BUILD PYTEST OPTIONS...: pytest rewrites the assertions of each file before it runs it. This does
+# it once, instead of in each of its processes.
 rewrite_once() {
     (cd "$1" && umask 022 && env -u PYTHONDONTWRITEBYTECODE PAYMENTS_BUILD="$2" PAYMENTSCTL="$2/mod_payments/paymentsctl" \
-        /usr/bin/python3 -m pytest -q -p no:cacheprovider --collect-only "${@:3}" -n 0 .) >"$LOGS/rewrite.log" 2>&1 || true # the run says why
+        /usr/bin/python3 -m pytest -q -p no:cacheprovider --collect-only "${@:3}" -n 0 .) >"$LOGS/rewrite.log" 2>&1 || true # the run reports why
 }
 
-# run_pytest STAGE FOLDER COPY PREFIX... -- PYTEST OPTIONS...: without results when it did not get to its end.
+# run_pytest STAGE FOLDER COPY PREFIX... -- PYTEST OPTIONS...: leaves no results if it did not reach its end.
 run_pytest() {
     local stage=$1 folder=$2 copy=$3 prefix=()
     shift 3
@@ -398,7 +395,7 @@ run_pytest() {
     cp "$copy/tmp/results.xml" "$copy/tmp/waits" "$RESULTS/$stage/" 2>/dev/null || true
 }
 
-# What a file of results tells; tests/dev/junit.py says which words there are.
+# The contents of a file of results; tests/dev/junit.py lists the commands.
 junit() { # WORD STAGE
     /usr/bin/python3 tests/dev/junit.py "$1" "$RESULTS/$2/results.xml"
 }
@@ -412,7 +409,7 @@ count_api() { # STAGE NOTE
         [ -s "$RESULTS/$1/results.xml" ] || tail -n 60 "$RESULTS/$1/pytest.log" # it did not get that far
     fi
     [ "$skipped" -eq 0 ] || set -- "$1" "$skipped skipped. $2"
-    # What the random ones and the faults did.
+    # The results of random tests and of injected faults.
     grep -hE '^PAYMENTS_(SEED=|FAULTS:)' "$RESULTS/$1/pytest.log" || true
     count "$1" "$passed" "$failed" "$2"
     if [ "$failed" -gt 0 ]; then
@@ -424,16 +421,16 @@ ordinary_user() {
     echo setpriv --reuid "$(id -u nobody)" --regid "$(id -g nobody)" --clear-groups
 }
 
-# The tests of tests/api wait more than they work: twice as many processes as cores share them.
+# The tests of tests/api wait more than they compute: they run in twice as many processes as there are cores.
 SHARED_OUT="-n $((JOBS * 2))"
 
-# How many tests of which mark a run left out; tests/api/conftest.py tells what each mark is.
+# The number of tests of each mark that a run skipped; tests/api/conftest.py describes the marks.
 left_out() { # STAGE
     grep '^left out: ' "$RESULTS/$1/pytest.log" || echo "left out: unknown"
 }
 
-# What the sanitizers' run does not show: other MPMs, what only root can do, bounds of time that it lifts;
-# and one file in ten, for what is built as users build it. ./dev faults api has all.
+# Tests that the sanitizers' run does not cover: other MPMs, actions that only root can do, time limits that it lifts;
+# and one file in ten, for the build that users have. ./dev faults api runs all.
 stage_api() {
     stage api
     # shellcheck disable=SC2086 # options are words
@@ -441,11 +438,11 @@ stage_api() {
     count_api api "as $(id -un), as users build it. $(left_out api)"
 }
 
-# The run of tests/api: every case, on event.
+# Runs every case of tests/api, on event.
 stage_api-sanitize() {
     local user=()
     stage api-sanitize
-    if build_sanitize && build_loaded "$NORMAL"; then # whose tool sets tests up
+    if build_sanitize && build_loaded "$NORMAL"; then # whose tool sets up tests
         [ "$(id -u)" -ne 0 ] || read -ra user <<<"$(ordinary_user)"
         # shellcheck disable=SC2086 # options are words
         run_api api-sanitize api "$SANITIZE" "${user[@]}" env PAYMENTS_SANITIZE=1 PAYMENTS_MPM=event -- \
@@ -456,9 +453,9 @@ stage_api-sanitize() {
 
 # ---- the commands
 
-# The stages of a whole run stand in lanes, which run beside each other: where one waits another computes. Four
-# take longer than three: they hold each other up. What more than one lane needs is built before them; what a stage
-# builds is for those behind it in its lane. Lint is none of them: .ci/run has it first, and ./dev test changed.
+# The stages of a whole run are in lanes, which run in parallel: while one waits another computes. Four take longer
+# than three, because they delay each other. Files that more than one lane needs are built first; files that a stage
+# builds are for the later stages of its lane. Lint is in no lane: .ci/run runs it first, and so does ./dev test changed.
 LANES=("api unit-plain valgrind api-sanitize" "faults browser demo" "tsan unit fuzz-replay scripts")
 
 lane() { # STAGE...
@@ -470,8 +467,8 @@ lane() { # STAGE...
     done
 }
 
-# Each lane is a process group, which is interrupted as one: a shell's other children in the background are not.
-# A lane that ends before its end is a failure, whatever ended it.
+# Each lane is a process group, which is interrupted as a whole, unlike a shell's other background children. A lane
+# that ends early is a failure, whatever the cause.
 run_lanes() {
     local lane pid
     LANE_GROUPS=()
@@ -521,7 +518,7 @@ dev_test() {
     else
         # shellcheck disable=SC2034 # for report.sh
         WHOLE=1
-        build_loaded "$NORMAL" || true # its stages say so, as of the next
+        build_loaded "$NORMAL" || true # its stages report it, as for the next
         { build_sanitize && build_unit "$SANITIZE"; } || true
         run_lanes
     fi

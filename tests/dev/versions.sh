@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What a run was made with: its result is of little use to others without.
+# The versions that a run used: without them its result is of little use to others.
 
 NUMBER='([0-9]+(\.[0-9]+)+[^ ,;)]*)'
 
-# version_of WORDS COMMAND...: the first number behind WORDS in what the command says; - without one.
+# version_of WORDS COMMAND...: the first number after WORDS in the output of the command; "-" without one.
 version_of() {
     local pattern=$1$NUMBER said
     shift
@@ -20,7 +20,7 @@ system_name() {
     (. /etc/os-release && echo "$PRETTY_NAME") 2>/dev/null || uname -s
 }
 
-# versions: a name and a version on each line, whatever of it is here.
+# versions: a name and a version per line, of everything that is installed.
 versions() {
     local httpd name version
     httpd=$(httpd_binary) || httpd=httpd
