@@ -3,9 +3,9 @@
 #define PAY_STORE_PAYMENT_HELD_H
 
 /*
- * The index of charges and refunds that need review by a person: a row has an entry while `held` is
- * its reason. Keys are those of pending_due without the time. Functions run inside the caller's
- * transaction.
+ * The index of charges and refunds that need review by a person: a row has an entry while its
+ * `held` names a reason. Keys are those of pending_due without the time. Functions run inside the
+ * caller's transaction.
  */
 
 #include "store/keys.h"
