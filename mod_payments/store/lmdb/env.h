@@ -59,8 +59,8 @@ typedef struct pay_lmdb_env_t {
     unsigned int handles; /* 0: closed */
     char *path;           /* of the handle that opened it */
     MDB_env *mdb;
-    _Atomic unsigned int
-        opened_by; /* pay_worker_forks + 1; 0: closed. LMDB forbids use after a fork */
+    /* pay_worker_forks plus one; 0: closed. LMDB forbids its use in processes forked from there. */
+    _Atomic unsigned int opened_by;
     ino_t data_ino;
     pay_lmdb_file_id_t file;        /* distinguishes data.mdb from its copies */
     int lock_fd;                    /* closed after `mdb` */
