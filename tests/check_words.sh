@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Plain English for readers: the phrases below are not used in the documentation, in strings of the source, and in the dashboard,
 # pages and mails, and in the comments of C files. The style is: subject, verb, present tense; if, returns, sets, logs, fails.
-# With files as arguments, these only. PAYMENTS_WORDS=comments also reads the comments of the folders in `unheld`.
+# With files as arguments, these only.
 set -euo pipefail
 cd "${PAYMENTS_TOP:-$(dirname "$0")/..}"
 
@@ -51,16 +51,13 @@ phrases() {
 PHRASES
 }
 
-# The comments of these folders are not held to the list yet. A folder that is finished leaves it; the last one takes the list along.
-unheld='mod_payments/store mod_payments/ctl mod_payments/httpd/conf'
-
 documents() { find README.md CHANGES docs/*.md docs/paymentsctl.8 2>/dev/null || true; }
 texts() { find share/mail share/dashboard conf \( -name '*.html' -o -name '*.txt' -o -name '*.js' -o -name '*.conf' \) 2>/dev/null || true; }
 sources() { find mod_payments -name '*.[ch]' 2>/dev/null || true; }
 
 # Of files on stdin the C files whose comments are held to the list. Of tests, and of the example, no strings are read.
 commented() {
-    grep -E '\.[ch]$' | if [ "${PAYMENTS_WORDS:-}" = comments ]; then cat; else grep -vE "^(${unheld// /|})/"; fi || true
+    grep -E '\.[ch]$' || true
 }
 
 # "file:line:text", a paragraph in one line, without blocks of code and words in backticks.

@@ -40,7 +40,7 @@ static void pending_get(ctl_value_t *value, const void *row)
 
 #define AT(member) CTL_FIELD(pay_charge_t, member)
 
-/* Members of JSON are what the API's records lack: it is not told to shops. */
+/* Members of JSON are what the API's records lack: shops do not see it. */
 static const ctl_column_t columns[] = {
     {CTL_BOTH, "id", NULL, CTL_NUMBER, AT(seq)},
     {CTL_BOTH, "reference", NULL, CTL_TEXT, AT(reference)},

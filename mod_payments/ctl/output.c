@@ -570,6 +570,6 @@ void ctl_list_print(const ctl_t *ctl, const ctl_view_t *view, const apr_array_he
 
 int ctl_output_flush(void)
 {
-    (void)fflush(stdout); /* ferror() tells of its failure too */
+    (void)fflush(stdout); /* ferror() reports its failure too */
     return ferror(stdout);
 }

@@ -54,7 +54,7 @@ typedef struct ctl_value_t {
 typedef struct ctl_column_t {
     unsigned int where; /* 0 ends the columns */
     const char *title;  /* for people, in lower case; NULL: it is not shown to them */
-    const char *name;   /* for programs; NULL: it is not told them */
+    const char *name;   /* for programs; NULL: they do not see it */
     ctl_kind_t kind;
     /* Where the value is in the row (CTL_FIELD), or who makes it. */
     apr_size_t hop; /* not 0: the row's pointer before it leads there; NULL is absent */
@@ -114,7 +114,7 @@ void ctl_list_close(ctl_list_t *list);
 
 /*
  * Closes the list of a walk that returned `status`. A failure is reported, and leaves the list
- * open: cut short, an array of JSON is none.
+ * open, because an array of JSON that is cut short cannot be parsed.
  */
 ctl_exit_t ctl_list_end(ctl_list_t *list, apr_status_t status, const char *failure);
 

@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-/* One record of the list: but for JSON what the text says, in front so that it has columns. */
+/* One record of the list. Except for JSON, the members of the text come first, so that they have
+ * columns. */
 typedef struct record_t {
     pay_refund_t refund;
     const char *text;
