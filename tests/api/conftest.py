@@ -15,7 +15,7 @@ from receiver import INSECURE, Receiver
 from shares import in_order, mpm_of, scheduler
 
 MPMS = os.environ.get("PAYMENTS_MPM", "event,worker,prefork").split(",")
-FILES_PER_SAMPLE = 10  # of which --plain takes one, by its name: each day the same
+FILES_PER_SAMPLE = 10  # of which --plain takes one, chosen by its name: the same every day
 
 
 LEFT_OUT = pytest.StashKey()  # how many tests of each mark
@@ -37,22 +37,22 @@ def pytest_configure(config):
 
 
 def is_shown_by_sanitizers(item):
-    """It has passed there, and what --plain could add is in one file in ten, in root's and in those with its mark."""
+    """It has passed there, and --plain runs one file in ten, root's tests and those with its mark anyway."""
     sample = zlib.crc32(item.path.name.encode()) % FILES_PER_SAMPLE == 0
     marks = {mark.name for mark in item.iter_markers()}
     return not sample and not marks & {"plain", "root"} and mpm_of(item.nodeid) in (None, "event")
 
 
-@pytest.hookimpl(trylast=True)  # pytest itself puts those with one MPM together
+@pytest.hookimpl(trylast=True)  # pytest itself groups the tests of an MPM
 def pytest_collection_modifyitems(config, items):
-    """Long runs and other MPMs' like answers are for ./dev faults, and what only root can do for the runs as root."""
+    """./dev faults runs long tests and those that are the same on every MPM; runs as root include root's tests."""
     left_out = set() if config.getoption("markexpr", "") else {"faults", "any_mpm"}
     if not ROOT:
         left_out.add("root")
     kept, gone = [], []
     for item in items:
         marks = left_out & {mark.name for mark in item.iter_markers()}
-        own = hasattr(item, "callspec") and "mpm" in item.callspec.params  # not a fixture's choice
+        own = hasattr(item, "callspec") and "mpm" in item.callspec.params  # not chosen by a fixture
         if own or mpm_of(item.nodeid) in (None, MPMS[0]):
             marks.discard("any_mpm")
         if not marks and config.getoption("plain") and is_shown_by_sanitizers(item):
@@ -64,12 +64,12 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """How many tests of which mark were left out: ./dev test shows it with what passed."""
+    """Prints how many tests of each mark were left out; ./dev test shows it with the passed tests."""
     counts = ", ".join(f"{number} {mark}" for mark, number in sorted(config.stash[LEFT_OUT].items()))
     terminalreporter.write_line(f"left out: {counts or 'none'}")
 
 
-# --- with pytest-xdist: its processes collect the tests, and what begins them tells ---
+# --- with pytest-xdist: its processes collect the tests, and the process that starts them reports ---
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
@@ -88,13 +88,13 @@ def pytest_testnodedown(node):
 
 @pytest.fixture
 def ctl(tmp_path):
-    """The tool, and a store with the account `shop`, which no server has ever seen."""
+    """The tool, and a store with the account `shop`, which no server has ever opened."""
     return with_accounts(tmp_path / "store", "shop")
 
 
 @pytest.fixture(scope="session")
 def fleet():
-    """The servers that tests share, by their MPM: started when first asked for, stopped at the end."""
+    """The servers that tests share, by their MPM: started on first use, stopped at the end."""
     servers = {}
     yield servers
     close_all(servers.values())
@@ -102,7 +102,7 @@ def fleet():
 
 @pytest.fixture(scope="session", params=MPMS)
 def shared(request, fleet):
-    """A running server, one for each MPM; tests that share it keep to accounts of their own."""
+    """A running server, one for each MPM; tests that share it use only their own accounts."""
     if request.param not in fleet:
         fleet[request.param] = Httpd(mpm=request.param, shops_at_once=SHOPS_AT_ONCE).start()
     return fleet[request.param]
@@ -118,7 +118,7 @@ def httpd(shared):
 
 @pytest.fixture(scope="session", params=MPMS)
 def open_till(request):
-    """A running server with hosted pages that count nobody's requests, for there is but one address."""
+    """A running server with hosted pages that count nobody's requests, because there is only one address."""
     httpd = Httpd(mpm=request.param, extra=INSECURE + "PaymentsRateLimit public off\n", shops_at_once=SHOPS_AT_ONCE)
     httpd.start()
     yield httpd
@@ -145,7 +145,7 @@ def shop(httpd):
 
 @pytest.fixture(scope="session")
 def telling(authority):
-    """A running server that delivers to receivers of the tests, on one MPM: it is the same on all."""
+    """A running server that delivers to receivers of the tests, on one MPM: deliveries are the same on all."""
     httpd = Httpd(mpm="event", extra=INSECURE + f"PaymentsTrustedCA {authority.file}\n", shops_at_once=SHOPS_AT_ONCE)
     httpd.start()
     yield httpd
@@ -161,11 +161,11 @@ class Hook:
         self.secret = self.shop.webhook(self.receiver.url())
 
     def wait(self, count=1):
-        """What came, once there is so much, each signed by the secret."""
+        """Returns the requests once that many have arrived, each signed with the secret."""
         return [one.check(self.secret) for one in self.receiver.wait(count)]
 
     def told(self, count):
-        """(notify, notifyType, sequence) of so many events that were taken, in the order in which they came."""
+        """(notify, notifyType, sequence) of that many accepted events, in the order of arrival."""
         return [(*one.what, one.json["sequence"]) for one in self.receiver.wait_taken(count)]
 
     def close(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""paymentsctl as the tests call it, and refund records to import."""
+"""Calls of paymentsctl for the tests, and refund records to import."""
 
 import json
 import os
@@ -31,7 +31,7 @@ COMMANDS = {
 }
 WORDS = {word for noun, verbs in COMMANDS.items() for word in (noun, *" ".join(verbs).split())}
 FAKE_KEY = "nc_testsk_" + "a1b2c3d4" * 5
-EVENT = "evt_" + "01" + "0" * 40  # an id of the right form that no event has
+EVENT = "evt_" + "01" + "0" * 40  # a well-formed id that no event has
 TEST_MODE = ("--mode", "test")
 TEST_SECRET = ("--mode", "test", "--kind", "secret")
 TEST_CARD = ("--card", "5555555555554444", "--email", "Ada@Example.com")
@@ -41,10 +41,10 @@ CALLED = set()
 
 
 def build_for(args):
-    """Of the tool's builds, if there are two, the one under test for a test's first call of a kind; else the quicker.
+    """If the tool has two builds, returns the one under test for a test's first call of a kind, else the quicker one.
 
-    A kind is a command with its options: what their values change, the units under the sanitizers show, and
-    ./dev faults calls nothing but the build under test.
+    A kind is a command with its options: the unit tests under the sanitizers cover their values, and ./dev faults
+    calls only the build under test.
     """
     if EVERY_CALL:
         return PAYMENTSCTL
@@ -78,7 +78,7 @@ class Ctl:
         return json.loads(self.ok(*args, "--json", **kwargs))
 
     def refused(self, code, *args, **kwargs):
-        """One sentence on standard error, nothing on standard output; returns the sentence."""
+        """Expects one sentence on standard error, nothing on standard output; returns the sentence."""
         done = self.run(*args, **kwargs)
         assert done.returncode == code, (done.stdout, done.stderr)
         assert done.stdout == ""
@@ -90,7 +90,7 @@ class Ctl:
 
 
 def with_accounts(store, *names):
-    """The tool, and a store that has these accounts as other tests' stores have theirs."""
+    """The tool, and a store with these accounts, made like those of other tests."""
     for name in names:
         run_ctl(store, "account", "create", name)
     return Ctl(store)

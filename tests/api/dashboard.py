@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The dashboard as the tests use it: pages, users who sign in by Basic, and the calls of its pages."""
+"""The dashboard for the tests: pages, users who sign in by Basic, and the calls of its pages."""
 
 import base64
 import hashlib
@@ -12,8 +12,8 @@ from harness import BUILD, ROOT
 PATH = "/payments-dashboard"
 USERS = ("olga", "oskar", "vera", "stranger")
 PASSWORD = "right"
-CONFIRM, NO_WAY = "C3", "C4"  # the change must be confirmed; it cannot be here
-BESIDE = "PAY00680"  # the hosts of tests serve a document root beside the dashboard
+CONFIRM, NO_WAY = "C3", "C4"  # the change must be confirmed, which is not possible here
+BESIDE = "PAY00680"  # the hosts of tests serve a document root in addition to the dashboard
 PAGE = "<!doctype html><title>Payments</title>\n"
 SCRIPT = "export const answer = 42;\n"
 
@@ -27,7 +27,7 @@ def basic(user, password=PASSWORD):
 
 
 def pages(httpd):
-    """A directory of pages, and what lies beside them and must not be served."""
+    """A directory of pages, next to files that must not be served."""
     root = httpd.root / "pages"
     (root / "assets").mkdir(parents=True)
     (root / "index.html").write_text(PAGE)
@@ -42,7 +42,7 @@ def pages(httpd):
 
 
 def sign_up(httpd, users):
-    """More people who may sign in."""
+    """Adds people who may sign in."""
     digest = base64.b64encode(hashlib.sha1(PASSWORD.encode()).digest()).decode()
     with open(httpd.root / "users", "a", encoding="ascii") as file:
         file.writelines(f"{user}:{{SHA}}{digest}\n" for user in users)
@@ -55,11 +55,11 @@ def auth(httpd):
 
 
 def settings(httpd, rule="Require valid-user", extra=""):
-    """What a host with a dashboard has in its configuration."""
+    """The configuration of a host with a dashboard."""
     return f"PaymentsDashboard {PATH}\n{pages(httpd)}\n{location(auth(httpd) + chr(10) + rule)}{extra}"
 
 
-# What is asked of an account that tests/bench/fill has filled: the pages, and the searches that look longest.
+# The calls to an account that tests/bench/fill has filled: the pages, and the slowest searches.
 FILLED_PAGES = [
     "overview", "charges", "charges?limit=200", "charges?state=failed", "charges?email=nobody@example.com",
     "charges?email=ada@example.com", "charges?currency=USD", "charges?reference=fill-000000007", "charges?to=2001-01-01",
@@ -68,11 +68,11 @@ FILLED_PAGES = [
 
 
 def fill(httpd, shop, count, prefix="fill", first=0):
-    """So many decided charges more, by tests/bench/fill beside the server, as the store's owner."""
+    """Adds that many decided charges, by running tests/bench/fill next to the server, as the store's owner."""
     program = httpd.root / "fill"
     shutil.copy(BUILD / "tests/bench/fill", program)
     program.chmod(0o755)
-    info = httpd.store.stat()  # root's before the first start
+    info = httpd.store.stat()  # owned by root before the first start
     owner = {"user": info.st_uid, "group": info.st_gid, "extra_groups": []} if ROOT else {}
     done = subprocess.run([program, f"lmdb:{httpd.store}", shop.name, prefix, str(first), str(count)],
                           capture_output=True, text=True, check=True, **owner)
@@ -91,23 +91,23 @@ def walk(person, path, limit):
 
 
 def wants(answer):
-    """What a change must be confirmed by, as the answer says; None: it must not."""
+    """The confirmation that a change needs, according to the answer; None if it needs none."""
     data = answer.json.get("data", {}) if answer.json else {}
     return data["errors"][0]["field"] if data.get("responseCode") == CONFIRM else None
 
 
 def confirmed(body, **how):
-    """The body of a change, with what confirms it."""
+    """The body of a change, with its confirmation."""
     body = body or {}
     return {**body, "confirm": {**body.get("confirm", {}), **how}}
 
 
 class Person:
-    """Somebody at a browser: signs in, and calls as the dashboard's pages do."""
+    """A person at a browser: signs in, and makes the calls of the dashboard's pages."""
 
     def __init__(self, httpd, user):
         self.httpd, self.user = httpd, user
-        self.host = f"127.0.0.1:{httpd.port}"  # as http.client says in Host
+        self.host = f"127.0.0.1:{httpd.port}"  # as http.client writes it in Host
         self.token = None
 
     def headers(self, **more):
@@ -124,7 +124,7 @@ class Person:
         return answer.json
 
     def post(self, path, body=None, headers=None, connection=None, password=PASSWORD):
-        """As the pages do: what must be confirmed is sent again with the password; None: it is not."""
+        """Like the pages, repeats a change that must be confirmed with the password; None: does not repeat it."""
         answer = self.ask(path, body, headers, connection)
         if password is not None and answer.status == 403 and wants(answer) == "/confirm/password":
             return self.ask(path, confirmed(body, password=password), headers, connection)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Patterns of the log lines that a test expects. Each names its lines by their numbers; words alone are for what other
-modules log without a number, behind the name of the module: r"\\[include:error\\].* unable to include"."""
+"""Patterns of the log lines that a test expects. Each names its lines by their numbers; words alone are for lines that
+other modules log without a number, after the name of the module: r"\\[include:error\\].* unable to include"."""
 
 import functools
 import re
 
 LEVELS = ("warn", "error", "crit", "alert", "emerg")
-# Lines that say nothing but where they come from, of every level, and with every number that either could have.
+# Lines that contain only their origin, of every level, and with every number that they could have.
 BARE = "\n".join([f"[payments:{level}] [pid 1:tid 1] PAY99999: " for level in LEVELS]
                  + [f"[core:{level}] [pid 1:tid 1] AH99999: " for level in LEVELS]
                  + [f"PAY{number:05}: " for number in range(1000)] + [f"AH{number:05}: " for number in range(11000)])
@@ -15,13 +15,13 @@ OF_OTHERS = re.compile(r"\\\[(?!payments)[a-z0-9_]+:(" + "|".join(LEVELS) + r")\
 
 
 def alternatives(pattern):
-    """What stands between its bars, but for those in parentheses and brackets."""
+    """The parts between its bars, except for bars in parentheses and brackets."""
     return re.split(r"\|(?![^()]*\))(?![^\[\]]*\])", pattern)
 
 
 @functools.lru_cache(maxsize=None)
 def expectation(pattern):
-    """`pattern` compiled; refused if it names no number, or would forgive a line whose number it does not name in full."""
+    """Compiles `pattern`; rejects it if it names no number, or could match a line whose number it does not give in full."""
     compiled = re.compile(pattern)
     for one in alternatives(pattern):
         if not NUMBER.search(one) and not OF_OTHERS.search(one):

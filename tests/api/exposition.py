@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prometheus's text exposition format 0.0.4, read strictly, and PaymentsMetrics asked for it."""
+"""A strict parser of Prometheus's text exposition format 0.0.4, and scrapes of PaymentsMetrics."""
 
 import collections
 import re
@@ -30,7 +30,7 @@ def labels_of(text, line):
 
 
 def judge_histogram(name, samples):
-    """Buckets that grow to +Inf, whose count is the whole's; a sum and a count."""
+    """Checks that buckets grow up to +Inf, which equals the count, and that a sum and a count exist."""
     groups = collections.defaultdict(list)
     for (sample, labels), value in samples.items():
         if sample == f"{name}_bucket":
@@ -46,7 +46,7 @@ def judge_histogram(name, samples):
 
 
 def parse(text):
-    """{(name, labels): value}; fails on whatever the exposition format 0.0.4 does not allow."""
+    """Returns {(name, labels): value}; fails on anything that the exposition format 0.0.4 does not allow."""
     assert text.endswith("\n") and "\r" not in text
     types, helped, samples, family = {}, set(), {}, None
     for line in text[:-1].split("\n"):
@@ -91,7 +91,7 @@ class Metrics:
         self.samples = samples
 
     def __call__(self, name, **labels):
-        """The value of one sample; a request that nobody made has none."""
+        """The value of one sample; it does not exist for requests that nobody made."""
         key = (name, frozenset(labels.items()))
         return self.samples.get(key, 0) if name == "payments_requests_total" else self.samples[key]
 
@@ -106,7 +106,7 @@ class Metrics:
 
 
 def counted(httpd, condition, what="the counts"):
-    """A scrape for which `condition` holds: an answer is counted just after its client has it."""
+    """A scrape for which `condition` holds: an answer is counted just after its client receives it."""
     def ask():
         metrics = scrape(httpd)
         return metrics if condition(metrics) else None

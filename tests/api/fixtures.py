@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures that the tests of more than one folder use."""
+"""Fixtures for tests of more than one folder."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from upstream_proxy import Proxy
 
 
 def fail_unseen_failures(config):
-    """What is raised in a thread, or while an object is taken down, fails its test as if it had been raised in it."""
+    """An exception in a thread, or while an object is destroyed, fails its test as if the test had raised it."""
     for warning in ("PytestUnhandledThreadExceptionWarning", "PytestUnraisableExceptionWarning"):
         config.addinivalue_line("filterwarnings", f"error::pytest.{warning}")
 
@@ -48,7 +48,7 @@ def authority():
 
 @pytest.fixture(scope="session")
 def upstream(authority):
-    """The server that Live Mode of the tests' shops goes to; each test keeps to what it charged itself."""
+    """The upstream for Live Mode of the tests' shops; each test uses only its own charges."""
     made = Upstream(authority).start()
     made.make_tokens()
     yield made
@@ -57,7 +57,7 @@ def upstream(authority):
 
 @pytest.fixture
 def proxy(authority, upstream):
-    """All that passes between a shop's server and the upstream passes here."""
+    """All traffic between a shop's server and the upstream passes through it."""
     with Proxy(authority, upstream.port) as made:
         yield made
 

@@ -30,8 +30,8 @@ PAYMENTSCTL = os.environ.get("PAYMENTSCTL", str(BUILD / "mod_payments/paymentsct
 PLAIN = BUILD / "plain"  # in a run under the sanitizers: the tool as users build it
 SETUP_CTL = str(PLAIN / "paymentsctl") if PLAIN.exists() else PAYMENTSCTL
 SETUP_LINES = PLAIN if PLAIN.exists() else BUILD / "tests/api/.libs"
-# The same without libcurl, where there is one (tests/Makefile.am), for commands that neither send nor read a URL: to
-# load libcurl's forty libraries is two thirds of what a call costs.
+# The same without libcurl, if it was built (tests/Makefile.am), for commands that neither send nor read a URL: loading
+# libcurl's forty libraries is two thirds of the cost of a call.
 SILENT_CTL = (PLAIN if PLAIN.exists() else BUILD / "tests/api") / "silent_ctl"
 SILENT = {
     f"{noun} {verb}" for noun, verbs in {
@@ -41,27 +41,27 @@ SILENT = {
         "webhook": "secret show"}.items() for verb in verbs.split()}
 SANITIZE = bool(os.environ.get("PAYMENTS_SANITIZE"))
 WAIT_S = 60  # longest wait for any condition
-WAITS = os.environ.get("PAYMENTS_WAITS")  # the file of the waits that ./dev test tells of
-SHOPS_AT_ONCE = 32  # of a server that many tests share: they cost one process then, and no test waits for them long
-# A machine that is busy with other things is no reason to refuse: tests of the limit set their own.
+WAITS = os.environ.get("PAYMENTS_WAITS")  # the file of the waits that ./dev test reports
+SHOPS_AT_ONCE = 32  # of a server that many tests share: they then cost one process, and no test waits for them long
+# A busy machine must not cause refusals: tests of the limit set their own.
 COMMIT_WAIT = "PaymentsCommitWait 20s"
 ROOT = os.geteuid() == 0
-PORTS_FROM = 10240  # the first that servers of tests may have
+PORTS_FROM = 10240  # the first port for servers of tests
 MODULES = (
     "authn_core authz_core authz_host authz_user auth_basic authn_file unixd log_config mime dir alias rewrite headers"
     " env setenvif deflate reqtimeout watchdog status info http2 negotiation include").split()
-# Of httpd itself: a connection that was being put aside while its process ended; a machine whose OpenSSL is older
-# than the one that its mod_ssl was built with, which Debian takes for the same.
+# From httpd itself: a connection that was being set aside while its process ended; a machine whose OpenSSL is older
+# than the one that its mod_ssl was built with, which Debian treats as the same.
 NOISE = re.compile(r"AH0309[23]|AH01882")
 # The same while a server stops at once: its process closes the sockets of its threads (event's
 # close_worker_sockets), and a thread that closes its own then finds it closed; on a busy machine a child takes longer
-# than three seconds to end (one that hangs is killed after nine, AH00046, and that is no noise).
+# than three seconds to end (a child that hangs is killed after nine, AH00046, which is not noise).
 STOP_NOISE = re.compile(r"\(9\)Bad file descriptor: AH00468|AH00045")
-# What httpd says, once a second at most, while all places for requests or processes are taken: nothing is wrong
-# with that in a server which a test gave few of them, and whether it is said depends on the moment.
+# httpd logs this, at most once a second, while all slots for requests or processes are taken. That is no fault in a
+# server to which a test gave few of them, and whether it appears depends on timing.
 CROWDED = "AH00484|AH10159|AH03490"
-# Workers as Debian's package apache2 installs them (/etc/apache2/mods-available/mpm_*.conf), and what its apache2.conf
-# says of connections.
+# Workers as in Debian's package apache2 (/etc/apache2/mods-available/mpm_*.conf), and the settings of connections in
+# its apache2.conf.
 DEBIAN_SIZES = {
     "event": "StartServers 2\nMinSpareThreads 25\nMaxSpareThreads 75\nThreadLimit 64\nThreadsPerChild 25\n"
              "MaxRequestWorkers 150\nMaxConnectionsPerChild 0",
@@ -71,20 +71,20 @@ DEBIAN_SIZES = {
                "MaxConnectionsPerChild 0",
 }
 DEBIAN_CONNECTIONS = "Timeout 300\nKeepAlive On\nMaxKeepAliveRequests 100\nKeepAliveTimeout 5"
-# What it says of children that were killed: of each, and of several in a row.
+# Its log lines about killed children: about each, and about several in a row.
 KILLED = "AH00051|AH00052|AH10392|AH10393"
-# What the module says of a store that is replaced, or gone, while it is open.
+# The module's log lines about a store that is replaced or removed while it is open.
 STORE_GONE = "PAY00100|PAY00114"
-# Of one whose directory is not there when the server starts: neither it nor its master key can be made, and a second
-# later a call tries again and says so.
+# About a store whose directory does not exist when the server starts: neither the store nor its master key can be
+# created, and a second later a call tries again and logs the failure.
 STORE_NEVER_WAS = "PAY00100|PAY00303|PAY00350"
-# Lines of these levels fail a test that did not expect them.
+# Lines of these levels fail a test that does not expect them.
 LOUD = re.compile(r"\[[a-z0-9_]*:(warn|error|crit|alert|emerg)\]")
-os.environ["PAYMENTS_OVERLAYFS"] = "tests"  # in a container the stores of tests may lie in its own layers
+os.environ["PAYMENTS_OVERLAYFS"] = "tests"  # in a container the stores of tests may be in its own layers
 
 
 def loaded(name):
-    """The path of what tests/Makefile.am builds to be loaded: loaded("faults/mod_counter")."""
+    """The path of a loadable file that tests/Makefile.am builds: loaded("faults/mod_counter")."""
     folder, name = name.split("/")
     return BUILD / "tests" / folder / ".libs" / f"{name}.so"
 
@@ -101,7 +101,7 @@ def httpd_binary():
 
 @functools.cache
 def sanitizers():
-    """What is preloaded, before all else, into programs that load what was built with the sanitizers."""
+    """The libraries to preload first into programs that load files built with the sanitizers."""
     if not SANITIZE:
         return []
     return [subprocess.run(["gcc", f"-print-file-name={lib}"], capture_output=True, text=True,
@@ -113,7 +113,7 @@ def processes():
 
 
 def parent_of(pid):
-    """Its parent's pid; None: it has ended."""
+    """Its parent's pid; None if it has ended."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat:
             return int(stat.read().rpartition(b")")[2].split()[1])
@@ -132,18 +132,18 @@ def wait_for(condition, what, seconds=WAIT_S):
             return value
         if waited > seconds:
             raise AssertionError(f"waited {seconds} s for {what}")
-        time.sleep(min(0.02 + waited / 20, 0.1))  # who looks often takes the processors from what is waited for
+        time.sleep(min(0.02 + waited / 20, 0.1))  # frequent polling takes processor time from the process it waits for
 
 
 def note_wait(seconds, what):
-    """A long one goes into the file WAITS, which many processes share."""
+    """Writes a long wait to the file WAITS, which many processes share."""
     if WAITS and seconds >= 1:
         with open(WAITS, "a", encoding="utf-8") as file:
             file.write(f"{seconds:.1f}\t{' '.join(what.split())}\t{os.environ.get('PYTEST_CURRENT_TEST', '')}\n")
 
 
 def beside(call):
-    """Begins the call in a thread of its own; a Future, whose result() is the answer or raises what the call raised."""
+    """Starts the call in its own thread; returns a Future whose result() returns the answer or raises its exception."""
     future = concurrent.futures.Future()
 
     def run():
@@ -151,14 +151,14 @@ def beside(call):
             future.set_result(call())
         except BaseException as failure:
             future.set_exception(failure)
-            raise  # the test fails if nobody asks too
+            raise  # the test also fails if nobody asks for the result
 
     threading.Thread(target=run, daemon=True).start()
     return future
 
 
 def at_once(calls):
-    """Makes the calls at the same time; their answers in order. What one of them raised is raised here."""
+    """Makes the calls at the same time; returns their answers in order, and raises the exception of any of them."""
     gate = threading.Barrier(len(calls))
 
     def run(call):
@@ -169,7 +169,7 @@ def at_once(calls):
 
 
 def setup_ctl(*commands):
-    """The program that sets up with these commands, each a list of words."""
+    """The program to run these setup commands, each a list of words."""
     silent = SILENT_CTL.exists() and all(" ".join(words[:2]) in SILENT for words in commands)
     return str(SILENT_CTL) if silent else SETUP_CTL
 
@@ -177,8 +177,8 @@ def setup_ctl(*commands):
 def run_ctl(store, *args, stdin=None, check=True, env=None, timeout=300):
     """paymentsctl on `store` (a directory); returns the CompletedProcess.
 
-    What tests of the server set up and look at is done by the quicker of its builds, if there are two, unless `env` has
-    something to be loaded into it. Tests of the tool run the one that is tested (ctl_program.py).
+    Tests of the server set up and inspect with the quicker of its builds, if there are two, unless `env` loads
+    something into it. Tests of the tool run the build under test (ctl_program.py).
     """
     program = PAYMENTSCTL if env else setup_ctl(args)
     done = subprocess.run([program, "-s", f"lmdb:{store}", *args], input=stdin, text=True,
@@ -189,15 +189,15 @@ def run_ctl(store, *args, stdin=None, check=True, env=None, timeout=300):
 
 
 def setup_preload():
-    """What makes the setting up tool take many commands."""
+    """The environment with which the setup tool takes many commands."""
     lines = str(SETUP_LINES / "preload_lines.so")
     return lines if PLAIN.exists() else " ".join([*sanitizers(), lines])
 
 
 def run_ctl_lines(store, commands):
-    """Several commands without options of the whole program, by one process; returns what they print as JSON, in order.
+    """Runs several commands, without options of the whole program, in one process; returns their JSON output, in order.
 
-    The tests of the tool run it as a user does, once for each.
+    The tests of the tool run it like a user, once for each command.
     """
     line = [setup_ctl(*(command.split() for command in commands)), "-s", f"lmdb:{store}", "--json"]
     done = subprocess.run(line, input="".join(command + "\n" for command in commands), text=True, capture_output=True,
@@ -230,10 +230,10 @@ class Response:
 
 
 class Httpd:
-    """One private server. `extra` is configuration text, `env` what its process finds in its environment.
+    """One private server. `extra` is configuration text, `env` is added to the environment of its process.
 
-    In every text of `env`, {root} stands for the server's directory. With `clock` its clocks are the test's (Clock).
-    A server that many tests share makes as many shops at a time as `shops_at_once` says, before they are asked for.
+    In every value of `env`, {root} stands for the server's directory. With `clock` the test sets its clocks (Clock).
+    A server that many tests share creates `shops_at_once` shops at a time, in advance.
     """
 
     def __init__(self, mpm="event", extra="", engine=True, threads=None, modules=(), host_extra="",
@@ -248,7 +248,7 @@ class Httpd:
             preload = [self.env.get("LD_PRELOAD"), self.clock.env["LD_PRELOAD"]]
             self.env.update(self.clock.env, LD_PRELOAD=" ".join(filter(None, preload)))
         if mpm == "prefork":
-            self.without.add("http2")  # it does not work there, and says so at each start
+            self.without.add("http2")  # it does not work there, and logs this at each start
         self.modules = [m for m in [*MODULES, *modules] if m not in self.without]
         self.address = address
         self.shops_at_once, self.shops_ready = shops_at_once, []
@@ -259,7 +259,7 @@ class Httpd:
         self.reports = self.root / "reports"  # of the sanitizers
         self.expected = []
         self.always_expected = [] if threads is None else [expectation(CROWDED)]
-        self.checked = 0  # length of the error log that earlier tests have answered for
+        self.checked = 0  # length of the error log that earlier tests have checked
         self.stops = []  # (length before, length after) of the error log, for each time it was stopped
         self.process = None
         self.port = None
@@ -290,8 +290,8 @@ class Httpd:
             return self.threads
         if self.mpm == "prefork":
             return "StartServers 4\nMinSpareServers 2\nMaxSpareServers 20\nMaxRequestWorkers 128"
-        # mod_http2 has as many threads for its streams at most as without these two, and begins with one: a server is
-        # started a thousand times here, and few tests speak HTTP/2.
+        # mod_http2 has the same maximum of threads for its streams as without these two, but begins with one: a server
+        # is started a thousand times here, and few tests use HTTP/2.
         return ("StartServers 2\nServerLimit 8\nThreadsPerChild 16\nThreadLimit 16\n"
                 "MaxRequestWorkers 128\nMinSpareThreads 16\nMaxSpareThreads 128\n"
                 "<IfModule mod_http2.c>\nH2MinWorkers 1\nH2MaxWorkers 24\n</IfModule>")
@@ -371,7 +371,7 @@ DocumentRoot {self.docroot}
                               env=self.environment(), check=False)
 
     def resumed(self):
-        """How often it has said that it serves: its first children answer before that, and signals wait until then."""
+        """How often it has logged that it serves: its first children answer before that, and signals wait until then."""
         return self.log_text().count("resuming normal operations")
 
     def start(self):
@@ -406,16 +406,16 @@ DocumentRoot {self.docroot}
         os.kill(self.process.pid, number)
 
     def graceful(self):
-        """One graceful restart; returns once the parent has said that it resumed."""
+        """One graceful restart; returns once the parent has logged that it resumed."""
         before = self.resumed()
         self.signal(signal.SIGUSR1)
         wait_for(lambda: self.resumed() > before, "the graceful restart")
 
     def children_have_started(self):
-        """A child of event or worker no longer ends from within a signal handler once its first thread blocks signals:
-        the threads of mod_watchdog are there before that.
+        """A child of event or worker no longer ends inside a signal handler once its first thread blocks signals: the
+        threads of mod_watchdog exist before that.
 
-        What runs beside them, such as the program of a piped log, is not httpd and blocks none for good.
+        Other child processes, such as the program of a piped log, are not httpd and never block signals for good.
         """
         for pid in self.pids():
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):
@@ -425,12 +425,12 @@ DocumentRoot {self.docroot}
         return True
 
     def let_children_start(self):
-        """httpd's handler of a child that is just starting frees memory. A sanitizer's allocator that was interrupted
-        waits for itself then, and the child for its SIGKILL, of which the log tells.
+        """httpd's signal handler in a child that is just starting frees memory. A sanitizer's allocator that was
+        interrupted then waits for itself, and the child for its SIGKILL, which the log reports.
         """
-        single = self.mpm == "prefork" or "cgid" in self.modules  # children of one thread for good
+        single = self.mpm == "prefork" or "cgid" in self.modules  # single-threaded children
         if SANITIZE and not single:
-            with contextlib.suppress(AssertionError):  # one that never starts is stopped all the same
+            with contextlib.suppress(AssertionError):  # a child that never starts is stopped anyway
                 wait_for(self.children_have_started, "the children to have started")
 
     def stop(self):
@@ -449,7 +449,7 @@ DocumentRoot {self.docroot}
             self.stops.append((before, len(self.log_text())))
 
     def close(self):
-        """Stops, and fails on log lines nobody expected or on a sanitizer's report."""
+        """Stops, and fails on unexpected log lines or a sanitizer's report."""
         self.stop()
         reports = [p.read_text(errors="replace") for p in self.reports.glob("*")]
         loud = self.unexpected()
@@ -466,11 +466,11 @@ DocumentRoot {self.docroot}
             return ""
 
     def expect_log(self, pattern, always=False):
-        """It may say so until `unexpected` is asked next, or always."""
+        """Allows these lines until the next call of `unexpected`, or always."""
         (self.always_expected if always else self.expected).append(expectation(pattern))
 
     def unexpected(self):
-        """Loud lines since the last call that nobody expected; forgets the expectations."""
+        """Returns unexpected loud lines since the last call; forgets the expectations."""
         text = self.log_text()
         begin, expected = self.checked, self.expected + self.always_expected
         self.checked, self.expected = len(text), []
@@ -482,7 +482,7 @@ DocumentRoot {self.docroot}
         return loud
 
     def forgiven(self, line, offset):
-        """httpd's own noise; `offset` is where the line begins in the log."""
+        """Returns whether the line is httpd's own noise; `offset` is where it begins in the log."""
         stopping = any(before <= offset < after for before, after in self.stops)
         return NOISE.search(line) or (stopping and STOP_NOISE.search(line))
 
@@ -490,12 +490,12 @@ DocumentRoot {self.docroot}
         path = self.root / "access.log"
         return path.read_text().splitlines() if path.exists() else []
 
-    # --- talking ---
+    # --- requests ---
     def connect(self, timeout=WAIT_S):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
     def connected(self):
-        """A connection that is open, so that nothing but a request is left to do."""
+        """An open connection, ready for a request."""
         connection = self.connect()
         connection.connect()
         return connection
@@ -520,7 +520,7 @@ DocumentRoot {self.docroot}
                 conn.close()
 
     def raw(self, data, shutdown=False, timeout=WAIT_S):
-        """Sends bytes as they are, and returns all that comes back until the server closes."""
+        """Sends raw bytes, and returns everything received until the server closes."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as sock:
             sock.sendall(data)
             if shutdown:
@@ -539,7 +539,7 @@ DocumentRoot {self.docroot}
         return run_ctl(self.store, *args, **kwargs)
 
     def shop(self, name=None):
-        """One that no test has had."""
+        """Returns one that no test has used."""
         if name:
             return self.make_shops([name])[0]
         if not self.shops_ready:
@@ -553,7 +553,7 @@ DocumentRoot {self.docroot}
 
 
 class Shop:
-    """An account, its keys, and the calls a shop makes."""
+    """An account, its keys, and the calls of a shop."""
 
     def __init__(self, httpd, name, secret):
         self.httpd, self.name, self.secret = httpd, name, secret
@@ -561,7 +561,7 @@ class Shop:
     def key(self, mode, kind):
         return self.httpd.ctl("key", "create", self.name, "--mode", mode, "--kind", kind).stdout.strip()
 
-    # Most tests need none of these: each is made when it is first asked for.
+    # Most tests need none of these: each is created on first use.
     @functools.cached_property
     def public(self):
         return self.key("test", "public")
@@ -597,7 +597,7 @@ class Shop:
 
     # --- notifications ---
     def webhook(self, url, mode="test"):
-        """Sets its webhook; returns the secret, which the first call makes."""
+        """Sets its webhook; returns the secret, which the first call creates."""
         made = json.loads(self.httpd.ctl("webhook", "set", self.name, url, "--mode", mode, "--json").stdout)
         return made["secret"] or self.webhook_secret(mode)
 
@@ -611,7 +611,7 @@ class Shop:
         return json.loads(self.httpd.ctl("webhook", "show", self.name, "--mode", mode, "--json").stdout)
 
     def events(self, *options, mode="test"):
-        """What is not delivered."""
+        """The undelivered events."""
         return json.loads(self.httpd.ctl("event", "list", self.name, "--mode", mode, *options, "--json").stdout)
 
     def event(self, verb, *args, mode="test", **kwargs):
@@ -623,7 +623,7 @@ class Shop:
 
 
 def any_name(prefix):
-    """A name of its own, of letters only: tests look for digits of cards and codes where it may be told."""
+    """A unique name of letters only: tests search for digits of cards and codes in output that may contain it."""
     return prefix + "".join(secrets.choice(string.ascii_lowercase) for _ in range(16))
 
 
@@ -632,12 +632,12 @@ def reference():
 
 
 def first_status(token="tok_test_success", **_):
-    """Of the first answer to a charge of Test Mode: two tokens have no outcome yet."""
+    """Of the first answer to a charge in Test Mode: with two tokens there is no outcome yet."""
     return 202 if token in ("tok_test_timeout", "tok_test_error") else 200
 
 
 def charge_body(**fields):
-    """A charge's body; a field given as ... is left out."""
+    """A charge's body; a field given as ... is omitted."""
     body = {"token": "tok_test_success", "amount": 1000, "email": "ada@example.com",
             "reference": fields.get("reference") or reference()}
     body.update(fields)
@@ -667,7 +667,7 @@ def order_body(payment=None, customer=None, **order):
 
 
 def free_port():
-    """A port where nobody listens, below those that the kernel gives to the connections of other tests."""
+    """A port where nobody listens, below the ports that the kernel gives to connections of other tests."""
     low = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     for _ in range(100):
         with socket.socket() as sock, contextlib.suppress(OSError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A mail relay of the tests: aiosmtpd in a thread of its own, which records what it gets and refuses what a test says."""
+"""A mail relay for tests: aiosmtpd in its own thread, which records messages and refuses those that a test chooses."""
 
 import asyncio
 import collections
@@ -28,7 +28,7 @@ class Mail:
         self.message = email.message_from_bytes(self.raw, policy=email.policy.default)
 
     def header(self, name):
-        """The one value of a header, decoded; it must not stand there twice."""
+        """The value of a header, decoded; the header must not appear twice."""
         found = self.message.get_all(name, [])
         assert len(found) <= 1, f"{name} stands there {len(found)} times"
         return str(found[0]) if found else None
@@ -48,7 +48,7 @@ class Mail:
         return self.part("html")
 
     def check(self):
-        """What holds of every message: ASCII on the wire, lines that any relay takes, two parts, nothing amiss."""
+        """Checks every message: ASCII on the wire, lines that any relay accepts, two parts, no defects."""
         assert self.raw.isascii()
         lines = self.raw.split(b"\r\n")
         assert max(map(len, lines)) <= LINE_MAX
@@ -64,7 +64,7 @@ class Mail:
 
 
 class Session(SMTP):
-    """One connection. It counts, and forgets nothing that was said on it."""
+    """One connection. It counts and records all commands."""
 
     def __init__(self, relay, **options):
         super().__init__(relay, hostname="relay.test", ident="relay of the tests", enable_SMTPUTF8=True, **options)
@@ -78,7 +78,7 @@ class Session(SMTP):
 class Relay:
     """Listens on a free port of 127.0.0.1. `tls` is a server's SSL context.
 
-    `login`: takes mail after TLS and the login USER, PASSWORD only. `wrapped`: TLS from the first byte on (smtps).
+    `login`: accepts mail only after TLS and the login USER, PASSWORD. `wrapped`: TLS from the first byte on (smtps).
     """
 
     def __init__(self, tls=None, login=False, wrapped=False):
@@ -150,9 +150,9 @@ class Relay:
     def __exit__(self, *_):
         self.close()
 
-    # --- what it answers ---
+    # --- its answers ---
     def refuse(self, verb, *answers, recipient=None):
-        """The next times MAIL, RCPT or DATA are asked (for `recipient`) these are the answers: "451 Later"."""
+        """Sets the answers to the next MAIL, RCPT or DATA (for `recipient`): "451 Later"."""
         with self.lock:
             self.answers[verb] += [(answer, recipient) for answer in answers]
 
@@ -196,13 +196,13 @@ class Relay:
             self.mails.append(Mail(session, envelope, self.wrapped))
         return "250 Message taken"
 
-    # --- what came ---
+    # --- received messages ---
     def to(self, recipient):
         with self.lock:
             return [mail for mail in self.mails if recipient in mail.recipients]
 
     def wait(self, recipient, count=1, **options):
-        """What came for a recipient, once there is so much, each checked."""
+        """The messages for a recipient, once that many have arrived, each checked."""
         wait_for(lambda: len(self.to(recipient)) >= count, f"{count} mails to {recipient}", **options)
         return [mail.check() for mail in self.to(recipient)]
 

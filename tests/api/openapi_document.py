@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/openapi.json as the tests read it: its operations, and what it says of an answer."""
+"""docs/openapi.json for the tests: its operations and answers."""
 
 import json
 import re
@@ -15,7 +15,7 @@ FORMATS = jsonschema.FormatChecker()
 
 @FORMATS.checks("date-time")
 def is_date_time(value):
-    """The library looks at date-times only where another package is installed."""
+    """The library checks date-times only if another package is installed."""
     return not isinstance(value, str) or bool(re.fullmatch(
         r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]\d\d:\d\d)", value))
 
@@ -49,7 +49,7 @@ class Document:
         return node
 
     def validator(self, schema):
-        """The schema alone, with what its references need."""
+        """The schema alone, with the targets of its references."""
         whole = {**schema, "components": self.tree["components"]}
         return jsonschema.Draft202012Validator(whole, format_checker=FORMATS)
 
@@ -84,7 +84,7 @@ class Operation:
         return self.id
 
     def codes(self, status):
-        """The responseCodes of an error; for a success, and for what the web server raises, one that is empty."""
+        """The responseCodes of an error; one empty code for a success and for errors of the web server."""
         if status == "default" or status < "400":
             return [""]
         schema = self.document.resolve(next(iter(self.responses[status]["content"].values()))["schema"])
@@ -92,12 +92,12 @@ class Operation:
                 for code in self.document.resolve(one)["properties"]["data"]["properties"]["responseCode"]["enum"]]
 
     def documented(self):
-        """All that it may answer: (status, responseCode, media type)."""
+        """All its possible answers: (status, responseCode, media type)."""
         return [(status, code, media) for status, response in self.responses.items()
                 for code in self.codes(status) for media in response["content"]]
 
     def judge(self, answer, accept, status=None):
-        """What the answer has that the document has not, or the other way about."""
+        """Differences between the answer and the document, in both directions."""
         return judge(self.document, self.responses[status or str(answer.status)], answer, accept)
 
 
@@ -134,7 +134,7 @@ def judge(document, response, answer, accept):
 
 
 def judge_error(body, answer):
-    """What JSON Schema cannot say of the envelope."""
+    """Rules of the envelope that JSON Schema cannot express."""
     data = body["data"]
     faults = []
     if not body["message"] == data["responseMessage"] == data["responseDescription"]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An OpenID Connect provider (Core 1.0, code flow) at which whoever is asked for signs in at once, and its clients."""
+"""An OpenID Connect provider (Core 1.0, code flow) at which the chosen user signs in at once, and its clients."""
 
 import base64
 import hashlib
@@ -24,7 +24,7 @@ def b64(data):
 
 
 class Provider:
-    """`user` is who signs in next. A code is good once, for the redirect_uri that it was given to."""
+    """`user` signs in next. A code is valid once, for the redirect_uri for which it was issued."""
 
     def __init__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="mod_payments-op-"))
@@ -55,7 +55,7 @@ class Provider:
         return subprocess.run(["openssl", *args], cwd=self.folder, capture_output=True, check=True, **options).stdout
 
     def settings(self):
-        """What a site has in its configuration; its own path for the answers is below /signed-in."""
+        """The configuration of a site; its own path for the answers is below /signed-in."""
         return (f"OIDCProviderMetadataURL {self.issuer}/.well-known/openid-configuration\n"
                 f"OIDCClientID {CLIENT}\nOIDCClientSecret \"{SECRET}\"\nOIDCCryptoPassphrase passphrase\n"
                 "OIDCRedirectURI /signed-in/answer\nOIDCRemoteUserClaim preferred_username\n"
@@ -115,7 +115,7 @@ def answer(handler, value, status=200):
 
 
 def sign_in(url):
-    """Opens a page as a browser does, over all redirects: what it came to, and the header Cookie of that browser."""
+    """Opens a page like a browser and follows all redirects; returns the last answer and the browser's header Cookie."""
     jar = http.cookiejar.CookieJar()
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(jar))
     with opener.open(urllib.request.Request(url, headers={"Accept": "text/html"})) as page:

@@ -17,7 +17,7 @@ CSP = ("default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'
 
 
 class Parser(html.parser.HTMLParser):
-    """Tags must be balanced, attributes unique, ids too; nothing runs, nothing is styled in line."""
+    """Tags must be balanced, attributes and ids unique; no scripts, no inline styles."""
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
@@ -94,7 +94,7 @@ class Page:
         return made
 
     def faults(self):
-        """The inputs at fault, each told in all the ways that a browser can tell."""
+        """The invalid inputs, each marked in all the ways that a browser can show."""
         told = []
         for attrs in self.find("input"):
             if "aria-invalid" in attrs:
@@ -113,7 +113,7 @@ class Page:
 
 
 def check_headers(answer):
-    """What every page and every error of one has."""
+    """The common parts of every page and every error page."""
     assert answer.header("cache-control") == "no-store"
     assert answer.header("content-security-policy") == CSP
     assert answer.header("x-frame-options") == "DENY"
@@ -136,7 +136,7 @@ class Payer:
         return self.httpd.request(method, path or self.path, None, list(headers))
 
     def page(self, path=None):
-        """The page, redirections followed."""
+        """The page, after all redirections."""
         path = path or self.path
         answer = self.get(path)
         for _ in range(3):
@@ -151,7 +151,7 @@ class Payer:
         return self.httpd.request("POST", path or self.path, body, [("Content-Type", FORM), *headers])
 
     def send(self, action, **fields):
-        """As a browser does: the answer is 303 to the page itself, or the form again."""
+        """Submits like a browser: the answer is 303 to the page itself, or the form again."""
         answer = self.post({"action": action, **fields})
         if answer.status != 303:
             return Page(answer, self.path)

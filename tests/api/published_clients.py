@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Published clients of the deployed API: how each one writes a request, and when it takes an order for paid.
+"""Published clients of the deployed API: how each one writes a request, and when it considers an order paid.
 
 The promise is that these clients work when only the base URL is changed. published_requests.py has their requests, and
 test_published_clients.py replays them. All of it describes what the clients send and read, in our own words: no line
@@ -17,7 +17,7 @@ MISSING = object()
 
 
 def fill(value, words):
-    """The same with the words of `words` in place of $names; a name that is not there is an error."""
+    """Replaces $names by the words of `words`; an unknown name is an error."""
     if isinstance(value, str):
         return string.Template(value).substitute(words)
     if isinstance(value, dict):
@@ -49,7 +49,7 @@ def figure(value, path):
     return found if isinstance(found, (int, float)) and not isinstance(found, bool) else 0
 
 
-# ---- what a client expects of a member
+# ---- expectations of clients about a member
 
 def text(value):
     return isinstance(value, str)
@@ -103,7 +103,7 @@ def time(value):
 
 
 def not_offered(value):
-    """A sentence that says where to read what to use instead."""
+    """A sentence that says where the replacement is documented."""
     return isinstance(value, str) and len(value) > 60 and "docs/" in value
 
 
@@ -129,7 +129,7 @@ def woo_older_return(answer):
 
 
 def woo_older_webhook(answer):
-    """It notes that a payment failed, and goes on."""
+    """It records that a payment failed, and continues."""
     return answer.status == 200 and goes_on(answer, "requested_amount")
 
 
@@ -159,7 +159,7 @@ def lowered(answer):
 
 
 def android(answer):
-    """Of any 2xx whose envelope says true; unknown words are asked again."""
+    """Reads any 2xx whose envelope says true; after unknown words it asks again."""
     return (200 <= answer.status < 300 and at(answer.json, "status") is True
             and word(answer.json, "data.status").lower() == "successful")
 
@@ -196,7 +196,7 @@ def order_express_aes(answer):
 
 
 def order_wallet(answer):
-    """Takes the call's own status for the payment's, then wants what was charged to reach what was expected."""
+    """Takes the call's own status for the payment's, then requires the charged amount to reach the expected one."""
     known = ("successful", "completed", "paid", "success")
     said = (word(answer.json, "status") or word(answer.json, "data.orderSummary.status")).lower()
     charged = figure(answer.json, "data.orderSummary.totalChargedAmount")
@@ -208,7 +208,7 @@ def order_votes_first(answer):
 
 
 def order_votes_later(answer):
-    """Paid by number, by a good word, or by "00" with a word that it does not know as bad."""
+    """Paid by number, by a good word, or by "00" with a word that it does not know to be bad."""
     if answer.status >= 400:
         return False
     said = (word(answer.json, "data.status") or word(answer.json, "data.order.status")
@@ -226,7 +226,7 @@ def order_ios(answer):
 
 
 def order_python(answer):
-    """raise_for_status, then whatever the call or the order says."""
+    """raise_for_status, then the status of the call or the order."""
     return answer.status < 400 and "success" in (word(answer.json, "data.status") or word(answer.json, "status")).lower()
 
 
@@ -246,7 +246,7 @@ def python(body):
 
 
 def gson(body):
-    """What HTML gives a meaning to is escaped."""
+    """Characters with a meaning in HTML are escaped."""
     made = json.dumps(body, separators=(",", ":"), ensure_ascii=False)
     for character in "=&<>'":
         made = made.replace(character, f"\\u{ord(character):04x}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The requests of published clients, one row each, and what the client reads of the answer.
+"""The requests of published clients, one row each, and the members of the answer that the client reads.
 
-In paths, headers, bodies and in what is read, $ref stands for the transaction's reference, $encoded for the same with
+In paths, headers, bodies and members, $ref stands for the transaction's reference, $encoded for the same with
 percent signs, $never for an unknown one, $secret and $public for the keys, $link for a payment link, $refund for a
 refund, $token for the token of a card that paid before, $today for a date and $week for one of six days before.
 """
@@ -29,7 +29,7 @@ class Row:
     before: str = ""  # the state that $ref, or what the request is about, is in already
     status: int = 200
     reads: dict = dataclasses.field(default_factory=dict)  # path: a value, or a function that the value satisfies
-    rule: object = None  # by which the client takes the order for paid, if this request decides
+    rule: object = None  # by which the client considers the order paid, if this request decides
     because: str = ""  # why an error is the right answer
     blind: str = ""  # why the client does not see that this order is paid
 
@@ -43,7 +43,7 @@ class Row:
 
     @property
     def delivers(self):
-        """The client takes the order for paid after this request."""
+        """The client considers the order paid after this request."""
         taken = self.body["token"] != "tok_test_declined" if self.charges else self.before == "paid"
         return taken and self.status == 200 and not self.blind
 
@@ -93,7 +93,7 @@ def order(amount=AMOUNT, description="Shoes", mobile="+2348000000000", **more):
             "payment": {"RedirectUrl": "https://shop.example/?payment_success=true&ref=$ref"}, **more}
 
 
-# ---- what more than one client reads
+# ---- members that more than one client reads
 
 MESSAGE = {"message": filled}
 REFUSED = {"status": False, "message": filled}
@@ -118,7 +118,7 @@ REFUND = {"id": filled, "refundReference": filled, "amount": decimal, "transacti
           "createdAt": time, "updatedAt": time}
 BANKS = {"status": True, "message": "Successful", "data.bankDetails": array, "data.bankDetails.0.bank_name": filled,
          "data.bankDetails.0.bank_code": filled, "data.bankDetails.0.ussd_string": text}
-# A decoder without optional members wants all of these.
+# A decoder without optional members requires all of these.
 IOS_ORDER = {"status": filled, "statusCode": filled, "message": text, **all_of("data", {
     **all_of("order", {"reference": "$ref", "processorReference": text, "orderPaymentReference": nullable_text, "amount": whole,
                        "fee": whole, "feeRate": whole, "statusId": whole, "status": text, "currency": text, "narration": text}),
@@ -154,7 +154,7 @@ def unknown(client, does, method="GET", path="/api/v1/checkout/$never/verify", *
 
 
 def refused(client, does, method, path, body, because, **more):
-    """An operation that this server will not have: said in words, with what to use instead."""
+    """An operation that this server will not have: the answer says so, and names the replacement."""
     return Row(client, does, method, path, **{
         "body": body, "status": 501, "because": because, "reads": {"status": False, "message": not_offered,
                                                                   "data.responseCode": "I1"}, **more})
@@ -462,7 +462,7 @@ ORDERS = [
 
 ROWS = [*SHOPS, *OWN_SHOPS, *ZAPS, *DEVICES, *HTTP, *ORDERS]
 
-# ---- webhooks: what a client reads of an event of its transaction
+# ---- webhooks: the members that a client reads in an event of its transaction
 
 # A client that asks verify reads no more than the reference and a word.
 EVENTS = {

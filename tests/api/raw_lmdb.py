@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LMDB itself, past our code: plants rows, lists readers, holds the write lock (liblmdb by ctypes).
+"""Uses LMDB directly, bypassing our code: plants rows, lists readers, holds the write lock (liblmdb by ctypes).
 
-As a program: `raw_lmdb.py DIRECTORY` takes the write lock, says "held" and keeps it until killed;
-`raw_lmdb.py DIRECTORY readers` takes every slot that is left of the reader table, and says how many.
+As a program: `raw_lmdb.py DIRECTORY` takes the write lock, prints "held" and keeps it until killed;
+`raw_lmdb.py DIRECTORY readers` takes every free slot of the reader table, and prints how many.
 """
 
 import ctypes
@@ -65,7 +65,7 @@ class Raw:
         check(LIB.mdb_del(self.txn, self.table(table), ctypes.byref(Val.of(key)), None), "delete")
 
     def commit(self):
-        txn, self.txn = self.txn, ctypes.c_void_p()  # it is gone, however that ends
+        txn, self.txn = self.txn, ctypes.c_void_p()  # it is closed in any case
         check(LIB.mdb_txn_commit(txn), "commit")
 
     def readers(self):
@@ -76,14 +76,14 @@ class Raw:
         return [line.split() for line in lines if line.strip() and line.split()[0].isdigit()]
 
     def fill_readers(self):
-        """Begins read transactions until there is no slot left for one; returns how many."""
+        """Begins read transactions until no slot is left; returns how many."""
         for number in range(1 << 16):
             if LIB.mdb_txn_begin(self.env, None, 0x20000, ctypes.byref(ctypes.c_void_p())):
                 return number
         raise AssertionError("the reader table has no end")
 
     def close(self):
-        """What was not committed is taken back: a test that fails in between must not keep the write lock."""
+        """Aborts an uncommitted transaction: a test that fails in between must not keep the write lock."""
         if self.txn:
             LIB.mdb_txn_abort(self.txn)
             self.txn = ctypes.c_void_p()
@@ -106,7 +106,7 @@ def change_schema(directory, version):
 
 
 def all_readers(directory):
-    """The slots of the reader table that are taken, as Raw.readers tells them."""
+    """The used slots of the reader table, as Raw.readers returns them."""
     raw = Raw(directory)
     try:
         return raw.readers()
@@ -124,7 +124,7 @@ def dead_readers(directory):
 
 
 def pages_begun(directory):
-    """How many pages of data.mdb were ever in use, by the newer of its two headers: behind them the file is zeros."""
+    """How many pages of data.mdb were ever in use, by the newer of its two headers: after them the file is zeros."""
     with open(Path(directory) / "data.mdb", "rb") as file:
         headers = [file.read(4096) for _ in range(2)]
     return max(struct.unpack_from("=QQ", header, 136)[::-1] for header in headers)[1] + 1

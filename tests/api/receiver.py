@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Receivers of webhooks: HTTP and HTTPS servers that record what they get and answer as a test says.
+"""Receivers of webhooks: HTTP and HTTPS servers that record requests and answer as a test chooses.
 
-A receiver has a thread and an event loop of its own. What it answers is chosen for each request by the answer set for
-its path, which may be changed at any time: a status, one of STAGES, a list of these that is used up, or a function.
+A receiver has its own thread and event loop. The answer to each request is the one set for its path, which may be
+changed at any time: a status, one of STAGES, a list of these that is used up, or a function.
 """
 
 import asyncio
@@ -25,12 +25,12 @@ import time
 
 from harness import wait_for
 
-# Of a server whose webhooks are receivers of this file.
+# For a server whose webhooks are receivers of this file.
 ALLOW = "PaymentsWebhookAllow 127.0.0.0/8 ::1\n"
 INSECURE = ALLOW + "PaymentsWebhookInsecure On\n"
 HUGE_BYTES = 100 << 20
 SLOW_BYTE_S = 1.0
-# What can be answered in place of a status.
+# Possible answers other than a status.
 STAGES = ("hang", "hang in the header", "byte a second", "huge", "close", "close in the header", "close in the body")
 CLOSED = []  # the sockets of ports where nobody listens
 
@@ -46,7 +46,7 @@ class Authority:
         self.file = self.folder / "ca.pem"
         self.openssl("req", *self.key("ca"), "-subj", "/CN=Authority of the tests", "-out", "ca.csr",
                      "-addext", "basicConstraints=critical,CA:TRUE")
-        self.sign("ca", "20200101000000Z", "20490101000000Z", "-selfsign")  # whatever a server's clock says
+        self.sign("ca", "20200101000000Z", "20490101000000Z", "-selfsign")  # regardless of a server's clock
 
     def openssl(self, *args):
         subprocess.run(["openssl", *args], cwd=self.folder, capture_output=True, check=True)
@@ -65,7 +65,7 @@ class Authority:
 
     @functools.lru_cache(maxsize=None)
     def context(self, kind="good"):
-        """An SSL context with a certificate for localhost and 127.0.0.1, or with one that nobody should believe."""
+        """An SSL context with a certificate for localhost and 127.0.0.1, or with one that nobody should trust."""
         names = "DNS:elsewhere.example" if kind == "other name" else "DNS:localhost,DNS:rebind.test,IP:127.0.0.1,IP:::1"
         subject = ("-subj", "/CN=receiver", "-addext", f"subjectAltName={names}")
         if kind == "self-signed":
@@ -80,7 +80,7 @@ class Authority:
 
     @functools.lru_cache(maxsize=None)
     def person(self, name, own=False):
-        """Files of certificate and key of somebody of this name; `own`: nobody but the person says so."""
+        """Files of certificate and key of a person of this name; `own`: self-signed."""
         file, subject = f"person-{name}-{own}", ("-subj", f"/CN={name}")
         if own:
             self.openssl("req", "-x509", *self.key(file), *subject, "-days", "2", "-out", f"{file}.pem")
@@ -94,7 +94,7 @@ class Authority:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-# --- signatures: an own reading of Standard Webhooks 1.0, beside the public verifier of test_webhooks.py ---
+# --- signatures: our own reading of Standard Webhooks 1.0, in addition to the public verifier of test_webhooks.py ---
 
 def sign(secret, delivery_id, timestamp, body):
     """webhook-signature's one part under `secret`."""
@@ -108,10 +108,10 @@ def plain_sign(secret, body):
     return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
-# --- what was received ---
+# --- received requests ---
 
 class Delivery:
-    """One request: what came, on which connection, when (monotonic and wall clock), and what was answered."""
+    """One request: its contents, its connection, its time (monotonic and wall clock), and the answer."""
 
     def __init__(self, connection, method, path, headers, body):
         self.connection, self.method, self.path, self.headers, self.body = connection, method, path, headers, body
@@ -119,7 +119,7 @@ class Delivery:
         self.answer = None
 
     def header(self, name):
-        """The one value of a header; it must not stand there twice."""
+        """The value of a header; the header must not appear twice."""
         found = [value for key, value in self.headers if key == name]
         assert len(found) <= 1, f"{name} stands there {len(found)} times"
         return found[0] if found else None
@@ -154,7 +154,7 @@ class Delivery:
         return self.header("webhook-signature").split(" ")
 
     def check(self, secret, now=None):
-        """Every signature by `secret`, and a timestamp of the moment it was sent."""
+        """Checks every signature with `secret`, and that the timestamp is the moment of sending."""
         want = sign(secret, self.id, self.header("webhook-timestamp"), self.body)
         assert any(hmac.compare_digest(want, one) for one in self.signatures()), (want, self.signatures())
         assert abs((now or self.wall) - self.timestamp) < 20
@@ -168,7 +168,7 @@ class Delivery:
 # --- the server ---
 
 class Connection(asyncio.Protocol):
-    """HTTP/1.1 as little as senders of webhooks need, kept alive; requests may come in pieces."""
+    """The part of HTTP/1.1 that senders of webhooks need, with keep-alive; requests may arrive in pieces."""
 
     def __init__(self, receiver, number):
         self.receiver, self.number = receiver, number
@@ -241,7 +241,7 @@ class Connection(asyncio.Protocol):
             await asyncio.sleep(SLOW_BYTE_S)
 
     async def flood(self):
-        """As much of it as the sender reads; `receiver.flooded` says how many bytes that were."""
+        """Sends as much of it as the sender reads; `receiver.flooded` is the number of bytes."""
         part = b"x" * 65536
         self.transport.write(f"HTTP/1.1 200 OK\r\nContent-Length: {HUGE_BYTES}\r\n\r\n".encode())
         for _ in range(HUGE_BYTES // len(part)):
@@ -257,12 +257,12 @@ class Receiver:
     """A receiver on a free port of 127.0.0.1; a context manager.
 
     `context`: an SSL context, None for plain HTTP. `silent`: it accepts, does TLS, and never reads a request.
-    `mute`: it does not even that, connections stand in its queue.
+    `mute`: it does not even accept, connections stay in its queue.
     """
 
     def __init__(self, context=None, silent=False, mute=False, host="localhost"):
         self.context, self.silent, self.mute, self.host = context, silent, mute, host
-        self.got = []         # Deliveries, in the order in which they came
+        self.got = []         # Deliveries, in the order of arrival
         self.open = set()
         self.connections = 0  # ever made
         self.answers = {}     # path -> answer
@@ -287,7 +287,7 @@ class Receiver:
         options = {"ssl": self.context, "ssl_handshake_timeout": 60} if self.context else {}
         self.loop.run_until_complete(self.loop.create_server(self.make, sock=self.socket, **options))
         self.loop.call_soon(self.ready.set)
-        self.loop.set_exception_handler(lambda *_: None)  # handshakes that fail are what some tests are about
+        self.loop.set_exception_handler(lambda *_: None)  # some tests are about failing handshakes
         self.loop.run_forever()
 
     def make(self):
@@ -301,16 +301,16 @@ class Receiver:
         return answer(delivery) if callable(answer) else answer
 
     def fail_one_in(self, number, seed):
-        """From now on one in so many is answered with a failure, at random."""
+        """From now on one request in that many, at random, is answered with a failure."""
         chance = random.Random(seed)
         self.default = lambda delivery: 500 if chance.randrange(number) == 0 else 200
 
-    # --- what a test asks ---
+    # --- queries of tests ---
     def at(self, path):
         return [one for one in list(self.got) if one.path == path]
 
     def wait(self, count=1, path="/hook", seconds=None):
-        """The deliveries to `path` once there are so many."""
+        """The deliveries to `path`, once there are that many."""
         options = {"seconds": seconds} if seconds else {}
         wait_for(lambda: len(self.at(path)) >= count, f"{count} deliveries to {path}", **options)
         return self.at(path)
@@ -324,7 +324,7 @@ class Receiver:
         return self.taken(path)
 
     def waits(self):
-        """How many connections stand in the queue of a mute receiver, which never takes one."""
+        """The number of connections in the queue of a mute receiver, which never accepts one."""
         for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]:
             _, local, _, state, queues, *_ = line.split()
             if local.endswith(f":{self.port:04X}") and state == "0A":
@@ -332,7 +332,7 @@ class Receiver:
         raise AssertionError("it does not listen")
 
     def hang_up(self):
-        """Ends every connection there is."""
+        """Ends every open connection."""
         self.loop.call_soon_threadsafe(lambda: [one.transport.abort() for one in list(self.open) if one.transport])
 
     def close(self):
@@ -350,7 +350,7 @@ class Receiver:
 
 
 def in_order(deliveries):
-    """No event of a transaction is sent before its predecessor was taken, and again with the same id and body only.
+    """No event of a transaction is sent before its predecessor was accepted, and again only with the same id and body.
 
     Returns how many events each transaction has.
     """
@@ -371,7 +371,7 @@ def instant(text):
 
 
 def closed_port():
-    """A port of this machine where nobody listens, nor will: it stays taken while the tests run."""
+    """A port of this machine where nobody listens or will listen: it stays bound while the tests run."""
     CLOSED.append(socket.socket())
     CLOSED[-1].bind(("", 0))
     return CLOSED[-1].getsockname()[1]

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the tests are shared out between several processes by pytest-xdist, which is not needed otherwise.
+"""Distributes the tests among several processes of pytest-xdist, which is not needed otherwise.
 
-Each process has servers of its own. A share is what one process runs in a row: the tests of a file, or those of them
-that one MPM has. Most of a test's time is waiting, so there may be more processes than cores.
+Each process has its own servers. A share is a group of tests that one process runs in a row: the tests of a file, or
+those of them for one MPM. Tests mostly wait, so there may be more processes than cores.
 """
 
 import re
 
 import pytest
 
-# Of files whose tests ask for many answers that one function makes; the ways there have files of their own.
+# Files whose tests request many answers that one function makes; the other paths have their own files.
 ALIKE = pytest.mark.any_mpm("what is answered here has no word about threads, processes or connections in its code")
 MPM = re.compile(r"\[(event|worker|prefork)\b")
 
 
 def mpm_of(nodeid):
-    """The MPM that a test is for, None: of the test's own choice."""
+    """The MPM that a test is for; None if the test chooses it itself."""
     mpm = MPM.search(nodeid)
     return mpm[1] if mpm else None
 
@@ -33,7 +33,7 @@ def in_order(items):
 
 
 def scheduler(config, log):
-    """What hands the shares out."""
+    """The scheduler that distributes the shares."""
     from xdist.scheduler import LoadScopeScheduling  # pylint: disable=import-outside-toplevel
 
     class Shares(LoadScopeScheduling):
@@ -41,7 +41,7 @@ def scheduler(config, log):
             return share_of(nodeid)
 
         def remove_node(self, node):
-            """A test that ended its process is not begun again, by which it would end the next one."""
+            """A test that ended its process is not started again: it would end the next process, too."""
             ended = next(((unit, test) for unit in self.assigned_work[node].values()
                           for test, done in unit.items() if not done), None)
             if ended is None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two servers with money between them: an upstream, which is mod_payments in Test Mode behind TLS, and shops whose
-Live Mode goes through it, by way of a proxy of the tests.
+Live Mode goes through it, via a proxy of the tests.
 """
 
 import functools
@@ -11,14 +11,14 @@ import ssl
 from harness import WAIT_S, Httpd, Shop, any_name, run_ctl, run_ctl_lines
 
 EMAIL = "ada@example.com"
-# The upstream's own tokens: its test tokens are none in Live Mode. What they do follows from their cards.
+# The upstream's own tokens: its test tokens do not exist in Live Mode. Their cards decide the outcome.
 TOKENS = {
     "acq_success": "5555555555554444",
     "acq_declined": "1234567898765432",
     "acq_insufficient": "4000000000009995",
     "acq_pending": "4000000000000119",  # no answer for now, successful later
 }
-# What a shop's server says of a call that broke: how, and that the outcome of its charge or refund is unknown.
+# A shop's server's log lines about a failed call: how it failed, and that its charge or refund has an unknown outcome.
 ACQUIRER_CUT = "PAY00400|PAY00203|PAY00213"
 FETCH_CUT = "PAY00446|PAY00731"  # and of lists of refunds that could not be fetched
 CHARGE = "/api/v1/tokenized-card-charge"
@@ -52,7 +52,7 @@ class Upstream(Httpd):
                      "--token", token)
 
     def call(self, method, path, body=None):
-        """A call of its API by the merchant, past every shop and proxy."""
+        """A call of its API by the merchant, bypassing every shop and proxy."""
         headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
         return self.request(method, path, None if body is None else json.dumps(body), headers)
 
@@ -61,23 +61,23 @@ class Upstream(Httpd):
         return json.loads(self.ctl(noun, "list", "merchant", "--mode", "test", "--json").stdout)
 
     def charges(self, after=0):
-        """Its charges by reference; those behind the one with this id."""
+        """Its charges by reference, after the one with this id."""
         return {row["reference"]: row for row in self.rows("charge") if row["id"] > after}
 
     def last(self):
-        """The id of its last charge: what a test makes is behind it."""
+        """The id of its last charge: a test's charges come after it."""
         return max((row["id"] for row in self.rows("charge")), default=0)
 
 
 def open_account(store, name, live=True):
-    """Makes an account, of Live Mode unless it is not to be; returns a secret key of its Live Mode."""
+    """Creates an account, by default in Live Mode; returns a secret key of its Live Mode."""
     mode = [f"account mode {name} live"] if live else []
     key = f"key create {name} --mode live --kind secret"
     return run_ctl_lines(store, [f"account create {name}", *mode, key])[-1]["key"]
 
 
 class LiveShop(Shop):
-    """The account `name` of `httpd`, whose calls are Live Mode's unless they say otherwise."""
+    """The account `name` of `httpd`, whose calls use Live Mode by default."""
 
     def __init__(self, httpd, name, secret):
         super().__init__(httpd, name, secret)
@@ -110,11 +110,11 @@ class LiveShop(Shop):
         return json.loads(self.httpd.ctl(noun, "list", self.name, "--mode", mode, "--json").stdout)
 
     def rows_held(self):
-        """What waits for a person."""
+        """Payments that wait for a person."""
         return json.loads(self.httpd.ctl("held", "list", self.name, "--json").stdout)
 
     def refund_row(self, reference):
-        """None where there is no such refund."""
+        """Returns None if the refund does not exist."""
         done = self.httpd.ctl("refund", "show", self.name, reference, "--mode", "live", "--json", check=False)
         return json.loads(done.stdout) if done.returncode == 0 else None
 
@@ -125,7 +125,7 @@ class LiveShop(Shop):
 class Till(Httpd):
     """A server of one account, shop, whose Live Mode goes through `url` with `key`; not started yet.
 
-    The upstream serves other shops too, whose refunds would be fetched: only with `sync` they are.
+    The upstream serves other shops too, whose refunds would be fetched: they are only with `sync`.
     """
 
     def __init__(self, url, key, authority, parameters="", acquirer=True, live=True, sync="off", host_extra="",
@@ -140,7 +140,7 @@ class Till(Httpd):
         self.live_shop = LiveShop(self, "shop", open_account(self.store, "shop", live))
 
     def unexpected(self):
-        """The server says at each start that a key of the upstream's Test Mode moves no money."""
+        """The server logs at each start that a key of the upstream's Test Mode moves no money."""
         self.expect_log("PAY00381")
         return super().unexpected()
 
@@ -155,11 +155,11 @@ GIVEN = ("successful", "reversed")
 
 
 def compare(shop, upstream, after=0):
-    """What is not the same in the shop's books and in the upstream's: sentences; none when all is well.
+    """Differences between the shop's books and the upstream's, as sentences; an empty list if there are none.
 
     The upstream's charges with an id above `after` are compared with all live ones of the shop. No two of them may
-    have the same amount: that is what a charge is known by in both, whatever either calls it. So are the refunds of
-    one charge.
+    have the same amount: it identifies a charge in both, whatever its names. The same holds for the refunds of one
+    charge.
     """
     ours = {row["amount"]: row for row in shop.rows("charge")}
     theirs = {row["amount"]: row for row in upstream.charges(after).values()}
@@ -194,7 +194,7 @@ def compare_refunds(shop, upstream, ours, theirs):
         key = (names.get(row["transactionReference"]), row["amount"])
         if key in here or row["transactionReference"] in their_names:
             found.append(f"listed twice here: {row} {here.get(key)}")
-        if key[0] is not None:  # else it was fetched from the upstream, of what another shop charged
+        if key[0] is not None:  # else it was fetched from the upstream, for a charge of another shop
             here[key] = row
     for row in upstream.rows("refund"):
         key = (their_names.get(row["transactionReference"]), row["amount"])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A TLS proxy between a shop's server and its upstream that reads what passes, counts it, and breaks it as told.
+"""A TLS proxy between a shop's server and its upstream that reads and counts the traffic, and injects faults.
 
-It has a thread and an event loop of its own. A fault is chosen for each request when its first line has come: the next
-one planned for its kind, else what `default` says. What is chosen by chance follows from the seed of whoever chooses.
+It has its own thread and event loop. A fault is chosen for each request when its first line has arrived: the next one
+planned for its kind, else `default`. Random choices follow from the seed of the test that makes them.
 """
 
 import asyncio
@@ -26,17 +26,17 @@ KINDS = (
     ("refund query", re.compile(r"GET /api/v1/refund/[^/ ]+ ")),
 )
 MESSAGE_MAX = 64 << 20
-HELD_S = 0.005  # between two looks at what is held
+HELD_S = 0.005  # between two checks of held exchanges
 
 
 class Broken(Exception):
     """The other side closed before its message was whole."""
 
 
-# --- what can be done to an exchange ---
+# --- faults of an exchange ---
 
 class Hold:
-    """Until it is released, what came under it waits; `waiting` counts it."""
+    """Exchanges that reach it wait until it is released; `waiting` counts them."""
 
     def __init__(self):
         self.waiting = 0
@@ -56,11 +56,12 @@ class Hold:
 class Fault:
     """What happens to one exchange.
 
-    request_bytes: so many bytes of the request reach the upstream, then both connections end; all of it where it is
-    shorter, and the answer is not waited for. answer_bytes: so many of the answer come back before they end. `gently`:
-    TLS and TCP are closed in order; else the connection just ends. before, after: seconds that the request, the answer
-    waits; drip: seconds between two bytes of it. hold: before, hold_answer: after the upstream did its work. answer: what is answered in place of the
-    upstream, which is not asked, or a function that makes it then. edit: a function that is given status and JSON of its answer and returns others.
+    request_bytes: this many bytes of the request reach the upstream, then both connections end; the whole request if it
+    is shorter, and the proxy does not wait for the answer. answer_bytes: this many bytes of the answer come back before
+    they end. `gently`: TLS and TCP are closed in order; else the connection just ends. before, after: seconds that the
+    request, the answer waits; drip: seconds between two bytes of it. hold: before, hold_answer: after the upstream did
+    its work. answer: the answer given instead of the upstream's, which is not asked, or a function that makes it then.
+    edit: a function that takes status and JSON of the upstream's answer and returns others.
     """
     request_bytes: int = None
     answer_bytes: int = None
@@ -86,7 +87,7 @@ def http_answer(status, body=b"", content_type="application/json; charset=utf-8"
 
 
 def own(status, body=b"", content_type="application/json; charset=utf-8", more="", **options):
-    """The proxy answers by itself, with a Date of the moment when it does."""
+    """The proxy answers itself, with the current time as Date."""
     return Fault(answer=lambda: http_answer(status, body, content_type, more), **options)
 
 
@@ -100,7 +101,7 @@ def problem(code, message, reference=None):
 
 
 def changed(**fields):
-    """The upstream does its work, and these members of its answer's data, or of bare records, are others."""
+    """The upstream does its work, and these members of its answer's data, or of bare records, are replaced."""
     def edit(status, text):
         inner = text["data"] if isinstance(text, dict) and isinstance(text.get("data"), dict) else text
         for one in inner if isinstance(inner, list) else [inner]:
@@ -111,14 +112,14 @@ def changed(**fields):
 
 
 def closed_unanswered(gently=False):
-    """The upstream does its work, and nobody learns of it."""
+    """The upstream does its work, but its answer is lost."""
     return Fault(answer_bytes=0, gently=gently)
 
 
-# --- what passed ---
+# --- recorded exchanges ---
 
 class Exchange:
-    """One request and its answer, as far as they came."""
+    """One request and its answer, as far as they arrived."""
 
     def __init__(self, connection, kind, line):
         self.connection, self.kind, self.line = connection, kind, line
@@ -139,7 +140,7 @@ class Exchange:
 
     @property
     def name(self):
-        """The reference of a charge, the tag of a refund; None: it is another kind of request, or bears none."""
+        """The reference of a charge, the tag of a refund; None for another kind of request, or without one."""
         if self.kind == "charge":
             return self.body["reference"]
         found = TAG.search(self.body.get("merchant_note") or "") if self.kind == "refund" else None
@@ -168,7 +169,7 @@ async def more(reader, data):
 
 
 async def read_until(reader, data, mark, start=0):
-    """`data` with as much behind it as there must be for `mark`; and where that ends."""
+    """Reads on after `data` until `mark`; returns the bytes and the end of the mark."""
     while (place := data.find(mark, start)) < 0:
         data = await more(reader, data)
     return data, place + len(mark)
@@ -186,7 +187,7 @@ async def read_chunks(reader, data, place):
 
 
 async def read_message(reader, data, is_answer):
-    """(the message, what came behind it); `data` are bytes that were read before."""
+    """Returns (the message, the bytes after it); `data` are bytes that were read before."""
     data, end = await read_until(reader, data, b"\r\n\r\n")
     head = data[:end]
     if (field(head, b"transfer-encoding") or b"").lower() == b"chunked":
@@ -214,7 +215,7 @@ class Proxy:
         self.toward = ssl.create_default_context(cafile=authority.file)
         self.exchanges = []
         self.connections = 0  # that were made, TLS and all
-        self.posts = collections.Counter()  # (kind, reference or tag) of each POST that came whole
+        self.posts = collections.Counter()  # (kind, reference or tag) of each POST that arrived whole
         self.plan = collections.defaultdict(collections.deque)
         self.default = lambda exchange: None
         self.writers = set()
@@ -235,7 +236,7 @@ class Proxy:
         made.bind(("127.0.0.1", port))
         return made
 
-    # --- what a test tells it ---
+    # --- commands of tests ---
     def run(self, coroutine):
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(20)
 
@@ -247,7 +248,7 @@ class Proxy:
         self.server = self.run(asyncio.start_server(self.serve, sock=sock, ssl=self.authority.context(certificate)))
 
     def refuse(self):
-        """From now on connections are refused, and those that there are end."""
+        """From now on connections are refused, and open ones end."""
         async def end():
             self.server.close()
             self.drop()
@@ -255,7 +256,7 @@ class Proxy:
         self.run(end())
 
     def hang_up(self):
-        """Ends every connection there is."""
+        """Ends every open connection."""
         async def end():
             self.drop()
 
@@ -266,11 +267,11 @@ class Proxy:
             writer.transport.abort()
 
     def next(self, kind, *faults):
-        """These happen to the next requests of this kind, one each; None: nothing happens to it."""
+        """Plans these faults for the next requests of this kind, one each; None: no fault."""
         self.plan[kind].extend(faults)
 
     def fail(self, fault, *kinds):
-        """From now on this happens to all requests of these kinds (none named: all), until heal()."""
+        """From now on all requests of these kinds (none named: of all kinds) have this fault, until heal()."""
         self.default = lambda exchange: fault if not kinds or exchange.kind in kinds else None
 
     def heal(self):
@@ -278,21 +279,21 @@ class Proxy:
         self.plan.clear()
 
     def forget(self):
-        """As if nothing had passed."""
+        """Forgets all recorded exchanges."""
         self.heal()
         self.exchanges, self.connections, self.posts = [], 0, collections.Counter()
 
-    # --- what a test asks it ---
+    # --- queries of tests ---
     def of(self, kind):
         return [one for one in list(self.exchanges) if one.kind == kind]
 
     def wait(self, kind, count=1):
-        """The exchanges of this kind, once so many have come."""
+        """The exchanges of this kind, once that many have arrived."""
         wait_for(lambda: len(self.of(kind)) >= count, f"{count} of {kind}")
         return self.of(kind)
 
     def repeated(self):
-        """What was sent more than once."""
+        """The requests that were sent more than once."""
         return {what: times for what, times in self.posts.items() if times > 1}
 
     # --- its work ---
@@ -310,7 +311,7 @@ class Proxy:
             writer.close()
 
     async def exchange(self, reader, writer, number, data):
-        """One request and its answer; returns what came behind the request."""
+        """One request and its answer; returns the bytes after the request."""
         data, end = await read_until(reader, data, b"\r\n")
         line = data[:end - 2].decode("latin-1")
         made = Exchange(number, next((kind for kind, form in KINDS if form.match(line)), "other"), line)
@@ -350,7 +351,7 @@ class Proxy:
                 raise Broken(b"")
 
     async def cut_request(self, made, fault, reader, data):
-        """Passes the first bytes on, as soon as they are here, and waits for nothing."""
+        """Passes the first bytes on as soon as they arrive, and waits for nothing."""
         try:
             if len(data) < fault.request_bytes:
                 made.request, data = await self.read_at_most(reader, data, fault.request_bytes)
@@ -358,12 +359,12 @@ class Proxy:
                 made.request, data = data[:fault.request_bytes], data[fault.request_bytes:]
             await self.tell(made)
         except OSError:
-            pass  # it closed in the middle of what makes no request, as it may
+            pass  # it closed before a request was complete, as it may
         return data
 
     @staticmethod
     async def read_at_most(reader, data, size):
-        """So many bytes, or the whole message if it is shorter."""
+        """This many bytes, or the whole message if it is shorter."""
         while len(data) < size:
             end = data.find(b"\r\n\r\n")
             length = field(data[:end + 4], b"content-length") if end >= 0 else None
@@ -373,7 +374,7 @@ class Proxy:
         return data[:size], data[size:]
 
     async def tell(self, made):
-        """Passes on what came of a request, waits until the upstream has seen the end of it, and hears nothing."""
+        """Passes on a partial request, waits until the upstream has seen its end, and reads no answer."""
         _, writer = await self.connect()
         try:
             writer.write(made.request)
@@ -404,7 +405,7 @@ class Proxy:
                                              server_hostname="127.0.0.1")
 
     async def ask(self, made):
-        """The upstream's answer, on a connection of its own: nothing is ever sent again."""
+        """The upstream's answer, on a separate connection: nothing is ever sent again."""
         reader, writer = await self.connect()
         try:
             writer.write(made.request)
@@ -419,7 +420,7 @@ class Proxy:
 
     @staticmethod
     def end(writer, fault):
-        """The connection ends: in order, or with no word; or, where bytes are unread, with a reset."""
+        """Ends the connection: in order, or abruptly; or, if bytes are unread, with a reset."""
         if not fault.gently:
             writer.transport.abort()
         raise Broken(b"")

@@ -11,17 +11,17 @@ REAL = (time.CLOCK_REALTIME, time.CLOCK_MONOTONIC, time.CLOCK_BOOTTIME)
 
 
 class Clock:
-    """CLOCK_REALTIME, CLOCK_MONOTONIC and CLOCK_BOOTTIME of what is started with `env`.
+    """CLOCK_REALTIME, CLOCK_MONOTONIC and CLOCK_BOOTTIME of processes started with `env`.
 
-    Httpd(clock=True).clock is that of a server, and of what its ctl() runs. They go as the real ones until a test says
-    otherwise, which holds at once in every process:
+    Httpd(clock=True).clock is that of a server, and of the processes of its ctl(). The clocks run like the real ones
+    until a test changes them, which takes effect at once in every process:
 
-        clock.stop()             each stands at what it shows, and no time-out, lease or pause of the product ends
-        clock.pass_seconds(4.9)  what was due within that is done; each clock goes on, or stands, so much later
-        clock.set(-3600)         the wall clock alone, as an administrator or NTP sets it
-        clock.go_on()            they go again, from where they stand
+        clock.stop()             each clock stops, and no time-out, lease or pause of the product ends
+        clock.pass_seconds(4.9)  actions due within that time are done; each clock continues, or stands, that much later
+        clock.set(-3600)         changes only the wall clock, like an administrator or NTP
+        clock.go_on()            they run again, from their current time
 
-    What waits until a time wakes within 20 ms of real time once the clock shows it (tests/faults/preload_clock.c);
+    A wait until some time ends within 20 ms of real time once the clock shows it (tests/faults/preload_clock.c);
     mod_watchdog runs the product's duties every 100 ms of real time, and each of them only if it is due by its clock.
     Sleeps of httpd itself, and its waits for sockets by epoll, take real time. Httpd.stop() lets the clocks go.
     """
@@ -53,28 +53,28 @@ class Clock:
         return self.hands[WALL][0] / 1e6
 
     def now(self):
-        """What the wall clock shows, as time.time()."""
+        """The time of the wall clock, like time.time()."""
         return self.now_us(WALL) / 1e6
 
     def stop(self):
         self.write([(ahead, self.now_us(which)) for which, (ahead, _) in enumerate(self.hands)])
 
     def go_on(self):
-        """First where it goes on from, and then that it goes: a reader in between finds it standing."""
+        """Writes first where it continues from, and then that it runs: a reader in between finds it stopped."""
         self.write([(self.now_us(which) - self.real_us(which) if stands else ahead, stands)
                     for which, (ahead, stands) in enumerate(self.hands)])
         self.write([(ahead, 0) for ahead, _ in self.hands])
 
     def pass_seconds(self, seconds, *clocks):
-        """Of all clocks, or of those that are named (WALL, MONOTONIC, BOOT)."""
+        """For all clocks, or the named ones (WALL, MONOTONIC, BOOT)."""
         by = round(seconds * 1_000_000)
         self.write([self.later(hand, by) if which in (clocks or range(len(REAL))) else hand
                     for which, hand in enumerate(self.hands)])
 
     def pass_unless(self, come, seconds=1):
-        """For conditions of wait_for: whether it has come to what they wait for; else time passes.
+        """For conditions of wait_for: returns whether the condition holds; if not, lets time pass.
 
-        The monotonic clock is left alone: time-outs of what is on its way go by it.
+        The monotonic clock is left alone: time-outs of operations in progress use it.
         """
         if not come:
             self.pass_seconds(seconds, WALL, BOOT)
@@ -86,7 +86,7 @@ class Clock:
         return (ahead, stands + by) if stands else (ahead + by, 0)
 
     def set(self, seconds):
-        """The wall clock is the real one and as many seconds."""
+        """Sets the wall clock to the real time plus this many seconds."""
         ahead = round(seconds * 1_000_000)
         stands = self.real_us(WALL) + ahead if self.hands[WALL][1] else 0
         self.write([(ahead, stands), *self.hands[1:]])

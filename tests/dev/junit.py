@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a junit file tells: `counts FILE`: passed, failed, skipped ("0 1 0" when there is no such file);
-`names FILE`: a line for each of the first that failed; `failures FILE`: all, and the end of what those said."""
+"""Prints the contents of a junit file. `counts FILE`: passed, failed, skipped ("0 1 0" if the file does not exist);
+`names FILE`: a line for each of the first failures; `failures FILE`: all failures, with the end of their output."""
 
 import sys
 import xml.etree.ElementTree as tree
 
 LINES_MAX = 40  # of one test
-TESTS_MAX = 10  # named at the end of a run, and told in full
+TESTS_MAX = 10  # named at the end of a run, and printed in full
 
 
 def suites(path):
@@ -27,7 +27,7 @@ def counts(path):
 
 
 def bad_tests(path):
-    """(name, what went wrong); an error is one in what surrounds a test: its fixtures."""
+    """Returns (name, the fault); an error is a fault in the fixtures of a test."""
     try:
         found = suites(path)
     except (OSError, tree.ParseError) as error:

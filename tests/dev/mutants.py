@@ -19,7 +19,7 @@ TOKENS = re.compile(r"""
   | (?P<operator>  >>= | <<= | -> | \+\+ | -- | && | \|\| | [<>=!+\-*/%&|^]= | << | >> | \.\.\. | . )
     """, re.X | re.S | re.M)
 
-# Calls that only log, only free memory, or only reserve room: no test can notice a change of them.
+# Calls that only log, only free memory, or only reserve space: no test can notice a change of them.
 NEVER = re.compile(r"(assert|_Static_assert|(pay|ap)_log\w*|PAYLOGNO|APLOG\w*|apr_pool_(clear|destroy|create\w*|tag)"
                    r"|apr_(array|table|hash)_make|pay_writer_make|va_(start|end|copy))$")
 EXCHANGED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&",
@@ -128,7 +128,7 @@ def type_of(head):
     return " ".join(word for word in words[:-1] if word not in ("static", "inline"))
 
 
-# ---- the operators: each yields (kind, first token, last token, what stands there instead)
+# ---- the operators: each yields (kind, first token, last token, the replacement)
 
 def exchanged(body):
     for index, token in enumerate(body.tokens):
@@ -222,16 +222,16 @@ def sites(file, text):
                 if first in body.excluded or last in body.excluded:
                     continue
                 start, end = body.tokens[first].start, body.tokens[last].end
-                # The lines behind it keep their numbers.
+                # The following lines keep their numbers.
                 becomes += "\n" * (text.count("\n", start, end) - becomes.count("\n"))
                 found.append(Site(file, text.count("\n", 0, start) + 1, kind, start, end, becomes))
     return found
 
 
-# ---- the choice
+# ---- choosing changes
 
 def draw(of_floors, seed):
-    """Yields (floor, site), the floors in turn and every kind of change with the same chance, none twice."""
+    """Yields (floor, site): the floors in turn, every kind of change with the same probability, no site twice."""
     chance = random.Random(seed)
     floors = {}
     for floor in sorted(of_floors):

@@ -28,12 +28,12 @@ import time
 import mutants
 import tests_of
 
-UNIT_LIMIT = (15, 5) # seconds, and so many times what a program takes without a mutant
+UNIT_LIMIT = (15, 5) # seconds, and a multiple of the time that a program takes without a mutant
 FILE_LIMIT = 600 # of a file of tests/api or tests/faults
 CASE_LIMIT = 120 # of one test there
-SILENCE = 90 # pytest says something at the end of each test
-BOUNDED = ("prlimit", f"--data={4 << 30}") # of each process: a change can make a loop that allocates for ever
-GRACE = 15 # seconds in which pytest takes its servers down
+SILENCE = 90 # pytest prints something at the end of each test
+BOUNDED = ("prlimit", f"--data={4 << 30}") # of each process: a change can cause a loop that allocates for ever
+GRACE = 15 # seconds in which pytest stops its servers
 NO_MUTANT = ("does not compile", "same object")
 NOT_COUNTED = NO_MUTANT + ("no such line", "not judged")
 LIBTOOL_ALONE = {"-o": 2, "-rpath": 2, "-export-symbols-regex": 2, "-module": 1, "-avoid-version": 1, "-fPIE": 1}
@@ -55,10 +55,10 @@ def copy(top, tree):
     listed.write_text("\n".join(names) + "\n")
 
 
-# ---- compiling and linking one object anew
+# ---- compiling and linking one object again
 
 class Workshop:
-    """A built tree, whose make tells how to compile and link with one object replaced."""
+    """A built tree, whose make prints how to compile and link with one object replaced."""
 
     def __init__(self, tree, out):
         self.tree, self.build, self.out = tree, tree / "build/normal", out
@@ -159,7 +159,7 @@ def end_all_of(words):
             if words.encode() in (entry / "environ").read_bytes().split(b"\0"):
                 os.kill(int(entry.name), signal.SIGKILL)
         except OSError:
-            pass # it has ended, or is another user's
+            pass # it has ended, or belongs to another user
 
 
 def read_until(pipe, end, silence):
@@ -226,7 +226,7 @@ class Bench:
         return status in (0, 5), failed[0] if failed else f"status {status}: {said[-300:]}" # 5: all were deselected
 
 
-# ---- the judgement
+# ---- the verdict
 
 class Judge:
     def __init__(self, workshop, copies):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the results of a run tell: `cases DIR`: how many cases it had, and how often one of them ran; `slowest DIR`:
-the tests that took longest, and what tests waited for longest.
+"""Summarises the results of a run. `cases DIR`: the number of cases, and how often they ran; `slowest DIR`: the
+slowest tests, and the longest waits of tests.
 
-A case is a unit test with its iteration or a test of pytest by its name, however many stages ran it; of stages that
-leave no list of names each run is one.
+A case is a unit test with its iteration or a test of pytest by its name, however many stages ran it; in stages that
+leave no list of names each run is a case.
 """
 
 import pathlib
@@ -17,7 +17,7 @@ DURATION = re.compile(r"<duration>(-?[\d.]+)</duration>")
 
 
 def pytest_cases(stage):
-    """(name, seconds) of what was not skipped."""
+    """Yields (name, seconds) of the tests that were not skipped."""
     try:
         found = tree.parse(stage / "results.xml").getroot().iter("testcase")
     except (OSError, tree.ParseError):
@@ -64,7 +64,7 @@ def times(stage):
 
 
 def waits(stage):
-    """Lines that harness.wait_for wrote: seconds, what for, the test."""
+    """Lines that harness.wait_for wrote: seconds, the condition, the test."""
     try:
         lines = (stage / "waits").read_text(errors="replace").splitlines()
     except OSError:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sample.py URL KEYFILE CLOCK: thirty days of charges and refunds in Test Mode, for the dashboard to show.
+"""sample.py URL KEYFILE CLOCK: makes thirty days of charges and refunds in Test Mode, for the dashboard to show.
 
-The server that it calls reads its wall clock through libfaketime, as many seconds ahead as the file CLOCK says.
+The server that it calls reads its wall clock through libfaketime, ahead by the seconds in the file CLOCK.
 """
 
 import http.client
@@ -33,7 +33,7 @@ class Till:
 
 
 def day_of(till, dice, number):
-    """A few charges, more of them as the shop gets known, and some of the money back."""
+    """Makes a few charges, more of them as the shop becomes known, and some refunds."""
     for order in range(2 + number // 8 + dice.randrange(4)):
         email, first, last = dice.choice(PAYERS)
         reference = f"sample-{number:02}-{order}"
@@ -52,7 +52,7 @@ def main():
     dice = random.Random(1)
     till = Till(url, key)
     for number in range(DAYS):
-        till.connection.close()  # to the server it has been idle for a day
+        till.connection.close()  # for the server it has been idle for a day
         clock.write_text(f"-{(DAYS - 1 - number) * DAY + 600}\n")
         day_of(till, dice, number)
 

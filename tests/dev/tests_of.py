@@ -3,9 +3,9 @@
 
 `tests_of.py of BUILD FILE...` prints lines of KIND and NAME for ./dev test of: "unit test_money", "api test_x.py",
 "faults test_x.py", "browser x.test.mjs", "script check_x.sh", "stage demo", then "left unit 12" for those that a bound
-leaves out, and "none FILE". `words EXPRESSION` names the unit programs, and the files of tests/faults and
+omits, and "none FILE". `words EXPRESSION` names the unit programs, and the files of tests/faults and
 tests/browser, that pytest's -k would select; `includers HEADER...` names sources that include it, for lint;
-`check` prints what is wrong with tests_of.map.
+`check` prints the faults of tests_of.map.
 """
 
 import collections
@@ -21,7 +21,7 @@ TOP = pathlib.Path(os.environ.get("PAYMENTS_TOP") or pathlib.Path(__file__).reso
 MAP = "tests/dev/tests_of.map"
 FLOORS = ("base", "model", "store", "acquirer", "service", "httpd", "ctl")
 TESTED_BY_UNIT = FLOORS[:5] # each file
-LIBRARIES = ("libpayments_a-", "libhttpd_a-") # before the names of their objects; libctl's have no such word
+LIBRARIES = ("libpayments_a-", "libhttpd_a-") # before the names of their objects; libctl's have no prefix
 UNITS_MAX = 12  # programs of one file
 APIS_MAX = 3  # files of tests/api of one file
 FAULTS_MAX = 2  # of tests/faults
@@ -36,21 +36,21 @@ def words_of(name):
 
 
 def is_about(program, words):
-    """test_charge_rules and test_store_refund, which has the name of a folder that it stands in before its words."""
+    """test_charge_rules: charge, rules; test_store_refund begins with the name of its folder: refund."""
     named = words_of(program)
     return named == words or (named[0] in folders_of(program) and named[1:] == words)
 
 
 def alike(one, other):
-    """With how many words both names begin."""
+    """The number of words with which both names begin."""
     return len(os.path.commonprefix([words_of(one), words_of(other)]))
 
 
-# ---- what is in the tree
+# ---- the files of the tree
 
 @functools.lru_cache(None)
 def program_paths():
-    """Of each program the path of its source."""
+    """Maps each program to the path of its source."""
     return {path.stem: str(path.relative_to(TOP)) for path in sorted((TOP / "tests/unit").rglob("test_*.c"))}
 
 
@@ -71,7 +71,7 @@ def folders_of(program):
 
 @functools.lru_cache(None)
 def sources():
-    """Every file of C, by its path from the top: its text."""
+    """Maps the path of every C file, from the top of the tree, to its text."""
     return {str(path.relative_to(TOP)): path.read_text() for folder in ("mod_payments", "tests/unit")
             for path in sorted((TOP / folder).rglob("*.[ch]"))}
 
@@ -119,7 +119,7 @@ def in_map(path):
 
 @functools.lru_cache(None)
 def subjects():
-    """Of each program the header that it includes first: what it is about."""
+    """Maps each program to the header that it includes first, which is its subject."""
     first = ((program, re.search(r'^#include "(.*)"', (TOP / path).read_text(), re.M))
              for program, path in program_paths().items())
     return {program: found[1] for program, found in first if found}
@@ -127,7 +127,7 @@ def subjects():
 
 def own_programs(path):
     """store/payment/charge.c has test_store_charge_row in the same folder, or that of a name it begins with, or
-    that of the folder. In httpd and ctl few files have any: those that are about them."""
+    that of the folder. In httpd and ctl few files have one."""
     if floor_of(path) not in TESTED_BY_UNIT:
         header = path.removeprefix("mod_payments/")[:-1] + "h"
         return [program for program in programs() if subjects().get(program) == header]
@@ -143,7 +143,7 @@ def own_programs(path):
 # ---- symbols
 
 def objects(build):
-    """(path of the source, path of the object) of all that unit_tests is made of."""
+    """Yields (path of the source, path of the object) of all parts of unit_tests."""
     for path in sorted((build / "tests/unit").rglob("*.o")):
         yield str(path.relative_to(build).with_suffix(".c")), path
     for path in sorted((build / "mod_payments").rglob("*.o")):
@@ -155,7 +155,7 @@ def objects(build):
 
 @functools.lru_cache(None)
 def symbols(build):
-    """Of each source what its object defines for others, and what it wants of them."""
+    """Maps each source to the symbols that its object defines for others, and those that it needs from them."""
     defines, wants = collections.defaultdict(set), collections.defaultdict(set)
     known = dict((str(path), source) for source, path in objects(build))
     if known:
@@ -167,16 +167,16 @@ def symbols(build):
 
 
 def users(path, build):
-    """Each source whose object wants something of that file's: how much."""
+    """Maps each source whose object needs symbols of that file to their number."""
     defines, wants = symbols(build)
     return {source: len(wanted & defines[path]) for source, wanted in list(wants.items())
             if source != path and wanted & defines.get(path, set())}
 
 
 def unit_programs(path, build):
-    """All that may see a change of that source, nearest first."""
+    """All sources that may be affected by a change of that source, nearest first."""
     own = own_programs(path)
-    found = {}  # program: what sorts it
+    found = {}  # program: its sort key
 
     def add(program, distance, weight):
         rank = (distance, -alike(path, program), -weight, program)
@@ -199,7 +199,7 @@ def unit_programs(path, build):
 
 @functools.lru_cache(None)
 def included():
-    """Of each name in an #include the sources that it stands in."""
+    """Maps each name in an #include to the sources that contain it."""
     found = collections.defaultdict(list)
     for source, text in sources().items():
         for name in set(re.findall(r'^#include "(?:\./)?(.*)"', text, re.M)):
@@ -208,13 +208,13 @@ def included():
 
 
 def includers(path):
-    """Sources that include that header themselves, those of a name like it first."""
+    """Sources that include that header directly, those with a similar name first."""
     name = path.removeprefix("mod_payments/") if floor_of(path) else pathlib.PurePath(path).name
     return sorted(included()[name], key=lambda source: (-alike(path, source), source))
 
 
 def print_includers(paths):
-    """What compiles these headers: INCLUDERS_MAX sources of each, of its own name first, those of tests last."""
+    """Sources that compile these headers: INCLUDERS_MAX of each, its own source first, those of tests last."""
     for path in paths:
         near = [path]
         for used in near:  # it grows
@@ -225,7 +225,7 @@ def print_includers(paths):
 
 
 def of_header(path, build):
-    """Those of the source of its name, else of a header that has it; then of each that includes it."""
+    """The tests of the source of the same name, else of the header; then those of each source that includes it."""
     source, users = path[:-1] + "c", includers(path)
     tests = of_source(source, build) if source in sources() else []
     if not tests:
@@ -245,7 +245,7 @@ def of_source(path, build):
 
 
 def of_test_source(path, build):
-    """A program; of what programs share, those that include it, call it or start it, or what does so."""
+    """A program itself; for a file that programs share, those that include, call or start it, directly or not."""
     near, found = [path], []
     for used in near:  # it grows
         name = pathlib.PurePath(used).name
@@ -263,7 +263,7 @@ def of_test_source(path, build):
 # ---- any file
 
 def of_api_support(path):
-    """Tests whose files import it, or that import what does: shares.py is imported by conftest.py, so by all."""
+    """Tests whose files import it, directly or not: conftest.py imports shares.py, so all tests do."""
     name = pathlib.PurePath(path).stem
     line = re.compile(rf"^(from|import) {re.escape(name)}\b", re.M)
     found = [("api", file) for file, text in api_texts().items() if line.search(text)]
@@ -275,13 +275,13 @@ def of_api_support(path):
 
 @functools.lru_cache(None)
 def loading_texts():
-    """What may load something into a server: by its path its text."""
+    """Maps the path of each file that may load something into a server to its text."""
     return {str(path.relative_to(TOP)): path.read_text() for folder in ("faults", "api", "bench")
             for path in sorted((TOP / "tests" / folder).glob("*.*")) if path.suffix in (".py", ".c", ".h")}
 
 
 def loaders(path):
-    """Files of its folder that import or include that file or start it, and any that loads what is built of it."""
+    """Files of its folder that import, include or start that file, and any file that loads what it is built into."""
     folder, name = pathlib.PurePath(path).parent, re.escape(pathlib.PurePath(path).stem)
     near = re.compile(rf"""^(from|import) {name}\b|["'/]{name}\.py["']""" if path.endswith(".py")
                       else rf'^#include "{name}\.h"', re.M)
@@ -291,7 +291,7 @@ def loaders(path):
 
 
 def of_loaded(path):
-    """Tests that use that file, then those that use what uses it in its folder."""
+    """Tests that use that file, then those that use its users in its folder."""
     near, found = [path], []
     for used in near:  # it grows
         for user in loaders(used):
@@ -333,7 +333,7 @@ def tests_of(path, build):
 
 
 def print_of(build, paths):
-    """The bounds are for each file; what several want is named once."""
+    """The bounds are for each file; a test of several files is named once."""
     chosen, left = {}, set()
     for path in paths:
         number = collections.Counter()
@@ -355,7 +355,7 @@ def print_of(build, paths):
 # ---- words
 
 def selects(expression, name):
-    """pytest's -k: words, `and`, `or`, `not` and parentheses; a word is a part of the name."""
+    """pytest's -k: words, `and`, `or`, `not` and parentheses; a word matches a part of the name."""
     tokens = re.findall(r"[()]|[^\s()]+", expression)
     said = [token if token in ("and", "or", "not", "(", ")") else str(token.lower() in name.lower()) for token in tokens]
     try:
@@ -376,7 +376,7 @@ def print_words(expression):
                 print(kind, path.stem if kind == "unit" else path.name)
 
 
-# ---- whether the map is right
+# ---- checking the map
 
 def exists(kind, name):
     if kind == "stage":
@@ -387,7 +387,7 @@ def exists(kind, name):
 
 
 def files():
-    """What people write, by its path from the top; what a build puts beside it has other endings."""
+    """Files that people write, by their path from the top; files of a build next to them have other endings."""
     for folder in ("mod_payments", "docs", "conf", "share", "tests", "m4", ".ci"):
         yield from (str(path.relative_to(TOP)) for path in sorted((TOP / folder).rglob("*"))
                     if path.is_file() and path.suffix not in (".o", ".lo", ".la", ".in", ".pyc", ".log", ".trs", ".Po", ".Plo"))
@@ -395,7 +395,7 @@ def files():
 
 
 def is_written(path):
-    """Whether a test must belong to it. Which programs call what they share only a build can say."""
+    """Returns whether a test must belong to it. Only a build shows which programs call shared files."""
     suffixes = (".c", ".h", ".py", ".sh", ".mjs", ".js", ".css", ".html", ".md", ".json", ".lua", ".php")
     return path.endswith(suffixes) and "/" in path and "/." not in path \
         and not (path.startswith("tests/unit/") and pathlib.PurePath(path).stem not in programs())

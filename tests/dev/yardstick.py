@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints how many milliseconds of a processor a fixed piece of work takes here and now (tests/dev/report.sh)."""
+"""Prints how many milliseconds of processor time a fixed piece of work takes here and now (tests/dev/report.sh)."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ ROUNDS = 100
 
 
 def work():
-    """Text, numbers, allocation and loops in C: what tests do, in one process and without a system call."""
+    """Text, numbers, allocation and loops in C, as in tests, in one process and without a system call."""
     rows = [{"id": n, "reference": f"ref-{n:08}", "amount": n * 7 / 100, "tags": [str(n)] * 5} for n in range(ROWS)]
     for _ in range(ROUNDS):
         text = json.dumps(rows, sort_keys=True)
