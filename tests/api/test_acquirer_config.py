@@ -77,7 +77,7 @@ WRONG = [
     *[wrong_value("PaymentsRefundSync", value, "1s to 24h, or off") for value in ("0", "25h", "86401", "On")],
 ]
 
-# What only the whole configuration shows; it is told with the place of the virtual host.
+# Faults that only the whole configuration shows; they are reported with the position of the virtual host.
 WRONG_TOGETHER = [
     (RELAY, "PaymentsAcquirer needs PaymentsAccount: the money that it moves belongs to one account"),
     (f"PaymentsAccount shop\nPaymentsAcquirer live bank {URL}",
@@ -320,7 +320,7 @@ UNREADABLE = {
     "long-lines": ("head -c 5000 /dev/zero | tr '\\0' a", "exec",
                    "the program @PATH@ for its secret of PaymentsAcquirer wrote more than 4096 bytes"),
 }
-# Read well, and refused by the connector in each child: said once all the same.
+# Parsed without error, and rejected by the connector in each child: still logged only once.
 UNFIT = (b"a" * 4096 + b"\n", "file", "key: want a secret key, PREFIX_livesk_")
 
 
@@ -392,7 +392,7 @@ def test_neighbour_of_the_damaged(damaged):
 
 
 def test_mended_secret(server, authority, upstream):
-    """After the file is mended a graceful restart brings the acquirer back, and takes it away again."""
+    """After the file is fixed a graceful restart brings the acquirer back, and takes it away again."""
     httpd = server(start=False, mpm="event")
     path = secret_file(httpd.root / "relay.key", upstream.key, 0o644)
     httpd.extra = host(httpd, "shop", f"PaymentsAcquirer live relay https://127.0.0.1:{upstream.port} key=file:{path} "
@@ -458,7 +458,7 @@ def test_acquirer_of_another_account(server, authority, upstream):
 ])
 def test_accounts_of_one_key(server, sync, other, told):
     """The upstream lists the refunds of a key, so that each account would count the other's: the start warns, neither
-    fetches any, and who asks for them is told why.
+    fetches any, and a caller that requests them gets the reason.
     """
     httpd = server(start=False, mpm="event")
     paths = [secret_file(httpd.root / name, value) for name, value in (("one.key", GOOD), ("two.key", other))]
@@ -479,7 +479,7 @@ def test_accounts_of_one_key(server, sync, other, told):
 
 
 def test_accounts_of_one_key_do_not_see_each_others_refunds(server, proxy, upstream):
-    """Each knows its own; what was given back elsewhere is added to neither, by no watchdog and by no command."""
+    """Each knows its own; refunds made elsewhere are added to neither, by no watchdog and by no command."""
     httpd = server(start=False, mpm="event", clock=True)
     path = secret_file(httpd.root / "relay.key", upstream.key)
     httpd.extra = "PaymentsRefundSync 1s\n" + "".join(

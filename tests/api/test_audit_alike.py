@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the dashboard and paymentsctl write into the audit for one change is equal, but for who made it and from where."""
+"""The dashboard and paymentsctl write equal audit entries for a change, except for the user and the origin."""
 
 import json
 import pathlib
@@ -46,7 +46,7 @@ class Way:
         return json.loads(self.ctl("audit", "list", self.name, "--json"))
 
     def told(self):
-        """The newest entry's words. What is other for each account and id is masked."""
+        """The newest entry's words. Parts that differ by account and id are masked."""
         [entry] = [one for one in self.entries()[:1]]
         texts = [entry[name] for name in ("what", "subject", "detail")]
         for own in (self.name, self.made):
@@ -176,13 +176,13 @@ def by_dashboard(way, path, body):
 
 
 def by_paymentsctl(way, command):
-    """A test that nobody sends is told by an exit status, and leaves its entry all the same."""
+    """A test that nobody sends is reported by an exit status, and still leaves its entry."""
     done = Ctl(way.shop.httpd.store).run(*[words(word, way) for word in command])
     assert done.returncode == 0 or command[1] == "test" and done.returncode in (3, 4), done.stderr
 
 
 def made_by(change, running, tmp_path, prepare):
-    """What the change tells. One that reconciliation was quicker to decide is made again."""
+    """The output of the change. A change that reconciliation was quicker to decide is repeated."""
     for _ in range(10):
         way = Way(Desk(running), tmp_path)
         prepare(way)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checkouts by the API: what makes one, what it is told again, how it ends without its payer, and Live Mode's."""
+"""Checkouts by the API: how one is created and replayed, how it ends without its payer, and Live Mode's."""
 
 import json
 import re
@@ -177,7 +177,7 @@ def test_long_texts(shop, text, shown):
     assert page.heading == shown and shown in page.of("p")
 
 
-# ---- told again
+# ---- replays
 
 def test_again(shop):
     body = checkout_body()
@@ -222,7 +222,7 @@ def test_void(shop):
 
 
 def test_abandoned(server):
-    """When its time is over its shop is told, and verify says the same."""
+    """When its time is over its shop is notified, and verify returns the same."""
     httpd = server(extra=INSECURE, host_extra="PaymentsCheckoutLifetime 1s")
     shop = httpd.shop()
     receiver = Receiver()
@@ -282,7 +282,7 @@ def test_live_by_other_operations(live, upstream, path, body, member):
 
 UNOPENED = "The acquirer opened no payment page. Try again under another reference."
 SAYS_NO = {"status": False, "message": UNOPENED, "data": {"statusCode": "02", "paymentRedirectUrl": ""}}
-# What the log says of one that is no word of the acquirer's: a page may be open, of which nobody knows.
+# The log line about an answer that is not a word of the acquirer's: an unknown page may be open.
 UNKNOWN = r"PAY00400|PAY00570"
 
 
@@ -296,7 +296,7 @@ UNKNOWN = r"PAY00400|PAY00570"
     pytest.param(closed_unanswered(), UNKNOWN, id="no answer"),
 ])
 def test_live_without_a_page(live, proxy, fault, loud):
-    """Nobody can pay it: it has failed, is told so again, and is never asked for twice."""
+    """Nobody can pay it: it has failed, replays say so, and the acquirer is never asked for it twice."""
     if loud:
         live.httpd.expect_log(loud)
     body, headers = checkout_body(), {"Idempotency-Key": reference()}
@@ -316,7 +316,7 @@ def test_live_without_a_page(live, proxy, fault, loud):
 
 
 def test_live_key_while_the_account_is_in_test_mode(live, upstream):
-    """Nothing new is begun; what was, is told and verified all the same."""
+    """No new checkout begins; existing ones are still replayed and verified."""
     live.httpd.ctl("link", "create", live.name, "--mode", "live", "--reference", "link-1")
     body = checkout_body()
     first = live.call("POST", INITIATE, body)
@@ -367,7 +367,7 @@ def test_live_refused_checkouts_stop_no_charges(live, proxy):
 
 
 def test_live_abandoned(till, authority):
-    """Its time being over, its shop is told; the acquirer may find a payment later all the same."""
+    """When its time is over, its shop is notified; the acquirer may still find a payment later."""
     shop = till(extra=f"{ALLOW}PaymentsTrustedCA {authority.file}\n",
                 host_extra="PaymentsCheckoutLifetime 1s\n").live_shop
     with Receiver(authority.context()) as receiver:

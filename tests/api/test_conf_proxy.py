@@ -68,7 +68,7 @@ CLAIMED = [
 
 
 def test_claimed_ahead_of_it(server):
-    """A path that the check does not look at is claimed all the same."""
+    """A path that the check does not cover is claimed anyway."""
     httpd = server(modules=MODULES, host_extra=f"ProxyPass /api/v1/initiate {AWAY} mapping=encoded\n"
                                                f"ProxyPass /away {AWAY} mapping=encoded\n")
     shop = httpd.shop()

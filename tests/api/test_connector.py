@@ -71,7 +71,7 @@ def older(tmp_path_factory):
 class Acquirer:
     """Books of names, and a port that answers questions about them, one a connection.
 
-    `next(verb, what)` says what becomes of the next question of that kind, where `what` is a line to answer, or
+    `next(verb, what)` sets the fate of the next question of that kind, where `what` is a line to answer, or
     "silence": nothing is answered until the asker has gone, "lost": it is carried out and not answered, or "dropped":
     neither.
     """
@@ -177,7 +177,7 @@ def decided(shop, ref, status):
 @pytest.mark.parametrize("before", [pytest.param(False, id="loaded behind mod_payments"),
                                     pytest.param(True, id="loaded before mod_payments")])
 def test_charges_and_refunds(till, acquirer, before):
-    """What the acquirer is told and what it answers; a decline is final; all refunds are exact and have tags."""
+    """The requests to the acquirer and its answers; a decline is final; all refunds are exact and have tags."""
     shop, ref, refused = till(before=before).live_shop, live_reference(), live_reference()
     answer = shop.charge(reference=ref, amount="10.50", currency="EUR")
     assert answer.status == 200, answer
@@ -329,7 +329,7 @@ def test_something_else_under_our_name(till, acquirer):
 
 
 def test_process_ends_while_it_waits(till, acquirer):
-    """stop() ends the call long before its time-out; after the start it is asked what became of the charge."""
+    """stop() ends the call long before its time-out; after the start it is asked for the outcome of the charge."""
     httpd = till(parameters="timeout=60s")
     httpd.expect_log(UNKNOWN)
     shop, ref = httpd.live_shop, live_reference()
@@ -353,7 +353,7 @@ def test_process_ends_while_it_waits(till, acquirer):
     assert acquirer.books[name].startswith("approved")
 
 
-# ---- what is refused
+# ---- rejected configurations
 
 @pytest.mark.parametrize("old, new, sentence", [
     pytest.param(".abi = PAYMENTS_ACQUIRER_ABI", ".abi = PAYMENTS_ACQUIRER_ABI + 1",

@@ -422,7 +422,7 @@ def test_rules_of_the_administrator(server, rule, preflight, actual):
 
 
 def test_preflight_of_a_sites_own_url(server):
-    """A rule of the site leads it to ours within the server: what it would allow is no call of ours, so it says nothing."""
+    """A rule of the site leads it to ours inside the server: it is not a call of ours, so it gets no CORS headers."""
     httpd = server(host_extra=f"PaymentsCORSOrigin {SHOP}")
     (httpd.docroot / ".htaccess").write_text("RewriteEngine On\nRewriteRule ^buy$ /api/v1/initiate [L]\n")
     page = Page(httpd, SHOP)

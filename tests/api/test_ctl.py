@@ -349,7 +349,7 @@ def test_key_typed_at_a_terminal(ctl):
             if not part:
                 break
             shown += part
-    except OSError:  # how Linux tells that the other end is closed
+    except OSError:  # how Linux shows that the other end is closed
         pass
     os.close(terminal)
     assert os.waitpid(pid, 0)[1] == 0

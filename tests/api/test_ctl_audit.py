@@ -75,7 +75,7 @@ class Bench:
         return wait_for(lambda: self.ctl.json("event", "list", self.name, *TEST_MODE), "an event")[0]["id"]
 
     def decided(self):
-        """A charge whose outcome a person tells before reconciliation does."""
+        """A charge that a person decides before reconciliation does."""
         def decide():
             ref = self.charge(token="tok_test_timeout")
             done = self.ctl.run("charge", "resolve", self.name, ref, *TEST_MODE, "--outcome", "failed", "--reason", "no")

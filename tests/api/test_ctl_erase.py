@@ -94,7 +94,7 @@ def test_payer_is_erased(server, tmp_path):
     assert ctl.json("token", "list", shop.name, *TEST_MODE) == []
     assert shop.charge(reference="by-token-2", token=token, **ADA).status == 400
 
-    # The answer is the first one but for the payer, and nothing is charged again.
+    # The answer is the first one except for the payer, and nothing is charged again.
     again = shop.charge(reference="ada-1", **ADA)
     assert again.status == 200 and again.header("Idempotent-Replayed") == "true"
     was, now = first.json["data"], again.json["data"]
@@ -105,7 +105,7 @@ def test_payer_is_erased(server, tmp_path):
     refund, = [one for one in shop.refunds().json if one["transactionReference"] == "ada-1"]
     assert refund["customerNote"] is None and refund["merchantNote"] is None and refund["amount"] == "3.00"
 
-    answer = verify(shop)  # what was kept of it is gone
+    answer = verify(shop)  # its idempotency record is gone
     assert answer.status == 200 and answer.header("Idempotent-Replayed") is None
     assert answer.json["data"]["customer"]["name"] == "" and verify(shop).body == answer.body
 

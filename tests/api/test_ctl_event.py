@@ -133,7 +133,7 @@ def test_more_than_a_batch(server):
         == [(number, "receipt", 0) for number in range(1, 1002)]
     assert len({one["id"] for one in made}) == 1001
     assert ctl.json("event", "list", shop.name, *TEST_MODE, "--limit", 1001) == made
-    ctl.ok("mail", "set", shop.name, "--receipts", "on")  # what waits for it is looked at again
+    ctl.ok("mail", "set", shop.name, "--receipts", "on")  # events that wait for it are checked again
     done = ctl.run("event", "deliver", "--once")
     assert (done.returncode, done.stdout) == (0, "0 delivered, 1001 waiting, 0 parked\n")
     assert "PaymentsMailRelay" in done.stderr
@@ -254,7 +254,7 @@ def test_deliver_by_several(desk):
 
 
 def test_deliver_without_the_master_key(desk):
-    """Nothing goes out unsigned, standard error says why, and nothing is put off for who has the key."""
+    """Nothing goes out unsigned, standard error says why, and nothing is postponed for processes that have the key."""
     key = pathlib.Path(f"{desk.ctl.store}.key")
     moved = key.with_name("moved.key")
     key.rename(moved)
@@ -291,7 +291,7 @@ def waiting_test(desk):
 
 @pytest.mark.parametrize("status, code, result", [(204, 0, "delivered"), (500, 3, "failed")])
 def test_webhook_test(desk, status, code, result):
-    """Whoever delivers it, its end is told; a receiver that says no is told with its answer."""
+    """Its result is printed, whichever process delivers it; a refusal is printed with the receiver's answer."""
     desk.receiver.default, desk.receiver.text = status, b"what it says"
     with desk.start("webhook", "test", desk.name, *TEST_MODE, "--json") as running:
         waiting_test(desk)
@@ -394,7 +394,7 @@ def test_mail_test_without_relay(ctl):
 
 
 def test_mail_test(server):
-    """The merchant gets it; what the relay says against it is told."""
+    """The merchant gets it; a refusal of the relay is printed."""
     with Relay() as relay:
         httpd = server(mpm="event", extra=f"PaymentsMailRelay {relay.url}\nPaymentsMailFrom pay@shop.example\n")
         shop, ctl = httpd.shop(), Ctl(httpd.store)

@@ -54,7 +54,7 @@ def money(amount, currency):
 
 
 def recount(ctl, account, zone, by, start=None, end=None):
-    """What `totals` has to say, from the lists alone."""
+    """The expected output of `totals`, computed from the lists alone."""
     periods = defaultdict(lambda: dict(charged=Decimal(0), refunded=Decimal(0), charges=0, refunds=0, failed=0, fees=Decimal(0)))
 
     def period(row):

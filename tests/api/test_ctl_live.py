@@ -103,7 +103,7 @@ def test_account_mode(ctl):
     assert ctl.json("account", "show", "shop")["mode"] == "test"
 
 
-# --- what is refused before anything is looked at ---
+# --- rejected before anything is read ---
 
 def decision(noun, ref="r", outcome="failed", reason="x"):
     return [noun, "resolve", "shop", ref, *TEST_MODE, "--outcome", outcome, "--reason", reason]
@@ -162,7 +162,7 @@ def test_refused(ctl, code, args):
 # --- charges that a person decides ---
 
 def test_charge_is_decided_successful(desk):
-    """It is told like any outcome, with the reason in the record, and is final. A reason of 100 bytes is taken."""
+    """It is reported like any outcome, with the reason in the record, and is final. A reason of 100 bytes is accepted."""
     desk = desk()
     ref = desk.lost(amount="20.00")
     before = desk.row("charge", ref)
@@ -186,7 +186,7 @@ def test_charge_is_decided_successful(desk):
 
 
 def test_charge_is_decided_failed(desk):
-    """The acquirer, which may have it all the same, is asked about it once more after six hours."""
+    """The acquirer, which may have it anyway, is asked about it once more after six hours."""
     desk = desk()
     ref = desk.lost()
     shown = desk.resolve("charge", ref, *FAILED)
@@ -339,7 +339,7 @@ def other_amount(status, text):
 def test_held_list(desk):
     """Of charges and refunds, with why and since when, in each form; what is decided leaves it."""
     desk = desk(host_extra="PaymentsPendingAlert 2s")
-    desk.httpd.expect_log("PAY00421|PAY00422|PAY00453")  # what is held is told loudly
+    desk.httpd.expect_log("PAY00421|PAY00422|PAY00453")  # held payments are logged loudly
     assert desk.held() == [] and desk.ctl.ok("held", "list").startswith("KIND ")
     ref = desk.charged()
     different = desk.lost(amount="12.34")
@@ -392,7 +392,7 @@ class Later:
         self.path.chmod(0o644)
 
     def put(self, seconds):
-        """Set by more than minutes it differs from the acquirer's, of which the log tells."""
+        """If it is off by more than minutes it differs from the acquirer's, and the log reports it."""
         self.httpd.expect_log("PAY00710")
         if self.path.exists():
             with self.path.open("r+b") as out:
@@ -402,7 +402,7 @@ class Later:
 
 
 def test_late_approvals(till, proxy, upstream):
-    """What failed here for absence and happened there all the same stays failed, and a person closes the case."""
+    """A charge that failed here for absence but happened there stays failed, and a person closes the case."""
     httpd = till(start=False, host_extra="PaymentsAcquirerLateAfter 1s", **Later.options)
     clock = Later(httpd)
     desk = Desk(httpd.start(), proxy)
@@ -490,7 +490,7 @@ def test_longest_range(ctl):
 
 
 def test_refund_sync(desk, upstream):
-    """The server fetches what the merchant refunded elsewhere; the tool tells how many, and again none is new."""
+    """The server fetches refunds that the merchant made elsewhere; the tool prints how many; again, none is new."""
     desk = desk(host_extra="PaymentsRefundSync off")
     ref = desk.charged(amount="50.00")
     since = refunded_elsewhere(desk, upstream)
@@ -530,7 +530,7 @@ def changed_records(**fields):
 
 
 def test_refund_sync_fails(till, proxy):
-    """What the server says meanwhile is told, and once it gives up so is that; it may be asked for again."""
+    """The tool prints the server's progress, and its failure once it gives up; it may be requested again."""
     httpd = till(start=False, host_extra="PaymentsRefundSync off", **Later.options)
     clock = Later(httpd)
     desk = Desk(httpd.start(), proxy)
@@ -552,7 +552,7 @@ def test_refund_sync_fails(till, proxy):
 
 
 def test_refund_sync_shows_progress(desk):
-    """On a terminal, week by week: the second one is held up until the first is told."""
+    """On a terminal, week by week: the second one is delayed until the first is printed."""
     desk = desk(host_extra="PaymentsRefundSync off")
     hold, (terminal, inner) = Hold(), pty.openpty()
     desk.proxy.default = lambda one: Fault(hold=hold) if one.line.split("/")[4] >= "2026-01-07" else None
@@ -569,7 +569,7 @@ def test_refund_sync_shows_progress(desk):
 
 
 def test_refund_sync_without_a_server(desk):
-    """What is asked for stays so; only one range at a time; who waits is told what is missing, and goes on waiting."""
+    """The request persists; only one range at a time; a waiting tool prints what is missing, and keeps waiting."""
     desk = desk(host_extra="PaymentsRefundSync off")
     desk.httpd.stop()
     with start_sync(desk, *SOME_RANGE) as waiting:

@@ -127,7 +127,7 @@ def test_slashes_that_are_decoded(server):
 
 
 def test_pages_have_no_validators_and_no_parts(site):
-    """Whatever a browser has kept, it is given the whole page anew."""
+    """A browser gets the whole page again, whatever it has cached."""
     for headers in ({"Range": "bytes=0-3"}, {"If-None-Match": "*"}, {"If-Modified-Since": "Fri, 01 Jan 2038 00:00:00 GMT"},
                     {"If-Match": '"x"'}, {"Range": "bytes=0-3", "If-Range": '"x"'}):
         answer = site.request("GET", PATH + "/", headers={**basic("vera"), **headers})
@@ -301,7 +301,7 @@ def open_to_all(path, _):
                  marks=pytest.mark.root),
 ])
 def test_pages_that_are_links(server, make, words):
-    """What is not a file of its own is left out and named in the log; the other pages are served."""
+    """Anything but a regular file is left out and named in the log; the other pages are served."""
     httpd = server(start=False)
     httpd.host_extra = settings(httpd)
     secret = httpd.root / "secret.json"

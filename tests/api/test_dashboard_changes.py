@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the dashboard changes: who may, what is refused, and that each change lands in the audit."""
+"""Changes by the dashboard: the users who may make them, refusals, and the audit entry of each change."""
 
 import functools
 import json

@@ -109,7 +109,7 @@ def shop(site, olga):
 
 
 LIVE_KEY = {"kind": "secret", "mode": "live"}
-# What must be confirmed, and what the person is told that it is.
+# Changes that must be confirmed, and how they are described to the person.
 CONFIRMED = [
     pytest.param("keys", LIVE_KEY, "create a live secret key of {}", id="live secret key"),
     pytest.param("keys/{live key}/rotate", {"overlap": "1h"}, "create a live secret key of {}", id="rotated live key"),

@@ -61,7 +61,7 @@ def shop(stocked):
 
 
 def request_of(shop, name, user=None):
-    """What is asked, and who asks; "refunds" is the list of the API."""
+    """The request and its user; "refunds" is the list of the API."""
     if name == "refunds":
         return "/api/v1/refund/2000-01-01/2099-12-31", {"Authorization": f"Bearer {shop.secret}"}
     return f"{PATH}/api/accounts/{shop.name}/test/export/{name}", basic(user or next(reader))
@@ -154,7 +154,7 @@ def test_client_that_leaves(shop, name, at_once):
 
 
 def store_fails(shop):
-    """Nothing can be read of it from now on; returns what mends it."""
+    """Makes it unreadable from now on; returns a function that repairs it."""
     httpd = shop.httpd
     aside = httpd.root / "aside"
     httpd.store.rename(aside)
@@ -191,7 +191,7 @@ def test_store_that_fails(shop, name):
 
 @contextlib.contextmanager
 def begun_over_http2(shop):
-    """curl, which has got the first bytes of the longest export; its exit status tells of a reset stream."""
+    """curl, which has received the first bytes of the longest export; its exit status shows a reset stream."""
     path, _ = request_of(shop, "charges.json")
     with subprocess.Popen(["curl", "-sS", "--http2-prior-knowledge", "--max-time", "60", "-u", "vera:right",
                            f"http://127.0.0.1:{shop.httpd.port}{path}"], stdout=subprocess.PIPE) as curl:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What waits for a person in Live Mode is decided on the dashboard: by whom, what it becomes, and only once."""
+"""Payments that wait for a person in Live Mode are decided on the dashboard, only once; users and outcomes."""
 
 import functools
 
@@ -16,7 +16,7 @@ from upstream_proxy import Fault, Hold, own
 
 
 WHY = "ticket 4711"
-# Why it is held, and what the log tells of that: one that is different gets overdue too.
+# Why it is held, and the log lines about it: a payment that differs becomes overdue, too.
 ALERTS = {"overdue": "PAY00421", "different": "PAY00421|PAY00422", "late": "PAY00423"}
 
 
@@ -142,7 +142,7 @@ def test_timeline_stays_as_it_was(open_desk):
 
 
 def test_two_people_decide_at_once(open_desk):
-    """One of them does, the others are told what it was, and the audit has one entry."""
+    """One of them decides, the others get its outcome, and the audit has one entry."""
     desk, books = open_desk()
     overdue_charge(books)
     item, path = one_held(desk)
@@ -178,7 +178,7 @@ def test_one_that_is_being_worked_on(open_desk):
 
 
 def test_one_that_failed_here_only(open_desk, upstream):
-    """The shop was told that it failed, and so it stays; a person closes the case once the acquirer's side is seen to."""
+    """The shop was notified of the failure, which stays; a person closes the case once the acquirer's side is settled."""
     clocks = []
     desk, books = open_desk("PaymentsAcquirerLateAfter 1s", lambda httpd: clocks.append(Later(httpd)), **Later.options)
     books.proxy.next("charge", own(500, "lost", "text/html"))

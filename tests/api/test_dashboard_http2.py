@@ -66,7 +66,7 @@ def curl(desk, path, *args, user="vera", body=None):
 
 
 def post(desk, path, body, user="oskar", **headers):
-    """As the pages do, but for what `headers` say."""
+    """A call like those of the pages, except for `headers`."""
     given = {"Origin": desk.shop.httpd.origin, "Sec-Fetch-Site": "same-origin", "Content-Type": "application/json",
              "X-CSRF-Token": curl(desk, "/api/session", user=user).json["csrf"],
              **{name.replace("_", "-"): value for name, value in headers.items()}}

@@ -67,7 +67,7 @@ def resident_kib(pid):
 
 @contextlib.contextmanager
 def little_memory(httpd):
-    """The one process grows by little while this lasts, and not only once all is given back at its end."""
+    """The single process grows little during the export, not only after everything is freed at its end."""
     (pid,) = httpd.pids()
     done, seen = threading.Event(), [resident_kib(pid)]
 

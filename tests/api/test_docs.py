@@ -10,7 +10,7 @@ import pytest
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 EXAMPLE = re.compile(r"^```sh\n(?P<command>curl .*?)\n```\n(?:```(?:json|text)\n(?P<answer>.*?)```\n)?", re.S | re.M)
-# What differs from run to run; its presence and type are compared all the same.
+# Values that differ from run to run; their presence and type are still compared.
 VOLATILE = {"id", "refundReference", "createdAt", "updatedAt", "authorizationCode", "authCode", "requestId",
             "customerCode", "refunds", "paymentRedirectUrl", "publicKey", "checkout_url", "checkoutUrl", "paymentUrl", "redirect_url",
             "paymentLink", "dateCreated"}

@@ -70,7 +70,7 @@ def test_going_live(authority, upstream, tmp_path):
         shell.run(with_key, stdin=upstream.key + "\n")
         key = httpd.root / "payments/relay.key"
         assert (key.stat().st_mode & 0o777, key.parent.stat().st_mode & 0o777) == (0o600, 0o700)
-        # As printed, but for the authority that signed the upstream of the tests.
+        # As printed, except for the authority that signed the upstream of the tests.
         httpd.host_extra = shell.put(directives).rstrip("\n") + f" ca={authority.file}\n"
         httpd.write_config()
         before = httpd.log_text().count("resuming normal operations")

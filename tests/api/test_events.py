@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which changes are told, in which order, and what an event says of them."""
+"""The changes that cause events, the order of events, and their contents."""
 
 import json
 
@@ -39,7 +39,7 @@ def test_charge_decided_at_once(hook, token, event, code):
     pytest.param("tok_test_error", DECLINED, id="an error, found failed"),
 ])
 def test_charge_decided_by_reconciliation(hook, token, event):
-    """Nothing is told while it is pending; once it is decided, one event, and verify is not older than it."""
+    """No event while it is pending; once it is decided, one event, and verify is not older than it."""
     ref, seen = reference(), []
 
     def answer(delivery):
@@ -65,7 +65,7 @@ def test_charge_that_is_approved_by_card(hook):
 
 
 def test_refunds(hook):
-    """Partial refunds, then the rest: refunds and the reversal are told, numbered through, each as it was then."""
+    """Partial refunds, then the rest: refunds and the reversal cause events, numbered in order, each as it was then."""
     ref = reference()
     hook.shop.charge(reference=ref, amount=100)
     partial = "/api/v1/partial-refund"
@@ -98,7 +98,7 @@ def test_refund_by_the_tool(hook):
 
 
 def test_refund_that_fails(hook):
-    """It is told, moves nothing, and what was to be refunded can be refunded still."""
+    """It causes an event, moves nothing, and the amount can still be refunded."""
     ref = reference()
     hook.shop.charge(reference=ref, token="tok_test_refund_fails", amount=100)
     answer = hook.shop.call("POST", "/api/v1/refund", {"reference": ref})
@@ -180,7 +180,7 @@ def test_accounts_are_apart(hooks):
 
 
 def test_no_webhook_no_events(telling, hook):
-    """An account without one has no events; what happened before it was set is not told later."""
+    """An account without one has no events; changes from before it was set cause none later."""
     shop, ref = telling.shop(), reference()
     shop.charge(reference=ref, amount=100)
     shop.refund(ref, "10")

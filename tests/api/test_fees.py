@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fee rules of an account: what they answer, and what becomes of them in transactions, files and totals."""
+"""Fee rules of an account: the answers, and their effect on transactions, files and totals."""
 
 import csv
 import io
@@ -79,7 +79,7 @@ def test_bad_questions(ruled, path, body, fields):
 
 
 def test_others(ruled):
-    """Another account has its own rules, and nobody is told without a key."""
+    """Another account has its own rules, and they are not shown without a key."""
     other = ruled.httpd.shop()
     assert asked(other, amount=1000).json["data"]["transactionFee"] == 0
     assert ruled.call("POST", FEE, "{}", key="pay_testsk_nobody").status == 401
@@ -87,7 +87,7 @@ def test_others(ruled):
     assert asked(ruled, key=ruled.live_secret, amount=1000).json["data"]["transactionFee"] == 115
 
 
-# ---- what becomes of it
+# ---- effects
 
 def rows_of(ctl, *line):
     """Of a list as CSV."""
@@ -138,7 +138,7 @@ def test_rules_are_kept(tmp_path, rules, kept):
     assert ctl.json("account", "create", "shop", *line)["fees"] == kept
     ctl.ok("account", "set", "shop", "--fee", "GHS 9%")
     ctl.ok("account", "set", "shop", "--currency", "USD")
-    assert ctl.json("account", "show", "shop")["fees"] == "GHS 9%"  # what is not given stays
+    assert ctl.json("account", "show", "shop")["fees"] == "GHS 9%"  # fields that are not given stay
     assert ctl.json("account", "set", "shop", *line)["fees"] == kept
     shown = dict(row.split(None, 1) for row in ctl.ok("account", "show", "shop").splitlines() if row.startswith("fees"))
     assert shown == {"fees": kept or "none"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests that a proxy on this machine passes on: their connection is from loopback, and who asks is somebody else."""
+"""Requests that a proxy on this machine passes on: their connection is from loopback, but the client is another."""
 
 import base64
 

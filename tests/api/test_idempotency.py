@@ -42,7 +42,7 @@ def is_replay(answer):
 
 
 def same_error(one, other):
-    """The same but for the request's own id."""
+    """The same except for the request's own id."""
     strip = lambda a: (a.status, a.json["message"], {**a.json["data"], "requestId": None})
     return strip(one) == strip(other)
 
@@ -210,7 +210,7 @@ def test_accounts_keep_keys_apart(httpd, shop):
 
 
 def test_a_public_key_claims_nothing(shop):
-    """Nor does a live key, or a call without one: what is refused by then keeps no key."""
+    """Nor does a live key, or a call without one: a request refused by then stores no key."""
     ref, key = charged(shop), new_key()
     body = {"reference": ref, "amount": 1}
     for auth, want in ((shop.public, 403), (shop.live_secret, 403), (shop.live_public, 403), ("nonsense", 401)):
@@ -222,7 +222,7 @@ def test_a_public_key_claims_nothing(shop):
         assert (answer.status, is_replay(answer)) == (want, False)
 
 
-# --- what is kept ---
+# --- idempotency records ---
 
 @pytest.mark.parametrize("amount, code", [("10.01", "R2"), (None, "R3")])
 def test_refusals_are_kept(shop, amount, code):
@@ -282,7 +282,7 @@ def test_a_differing_amount_and_a_refused_void_are_not_kept(shop):
 
 
 def test_who_polls_with_one_key_sees_the_decision(shop):
-    """While a transaction is pending no answer about it is kept; the first one that tells the decision is."""
+    """While a transaction is pending no answer about it is stored; the first one with the decision is."""
     ref, key = charged(shop, token="tok_test_timeout"), new_key()
     seen = []
 
@@ -298,7 +298,7 @@ def test_who_polls_with_one_key_sees_the_decision(shop):
 
 
 def test_verify_with_a_key_tells_what_is(shop):
-    """It only reads, so that no key keeps its answer: each is told what is now, whatever was asked before."""
+    """It only reads, so no key stores its answer: each call returns the current state, whatever came before."""
     ref, key = charged(shop, amount=10), new_key()
     body = {"transactionReference": ref}
     assert post(shop, VERIFY, body, key).json["data"]["refundedAmount"] == 0

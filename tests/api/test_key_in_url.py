@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A secret key in a URL: it opens nothing, no log has it, and who sent it is told to revoke it (docs/api.md)."""
+"""A secret key in a URL: it opens nothing, no log has it, and the answer says to revoke it (docs/api.md)."""
 
 from harness import wait_for
 
@@ -23,7 +23,7 @@ def filled(way, key):
 
 
 def test_it_is_hidden_and_told(server):
-    """%r, %U and %q of the access log, mod_status and the error log: none has the key, which is told by its id."""
+    """%r, %U and %q of the access log, mod_status and the error log: none has the key, which is identified by its id."""
     httpd = server(mpm="event", extra='LogFormat "%r|%U|%q|%>s" open\nCustomLog ${ROOT}/open.log open\n'
                                       "LogLevel payments:trace8\nExtendedStatus On\n", env={"ROOT": "{root}"},
                    host_extra="<Location /server-status>\nSetHandler server-status\n</Location>\n")
@@ -50,7 +50,7 @@ def test_it_is_hidden_and_told(server):
 
 
 def test_the_same_words_without_a_log_line_for_no_key_of_ours(shop):
-    """No oracle: whoever guesses is told what an unlucky owner is told, and nothing is logged."""
+    """No oracle: a guesser gets the same answer as an unlucky owner, and nothing is logged."""
     guess = shop.secret[:-6] + "aaaaaa"
     before = shop.httpd.log_text()
     answer = shop.httpd.request("GET", f"{LIST}?key={guess}")
@@ -59,7 +59,7 @@ def test_the_same_words_without_a_log_line_for_no_key_of_ours(shop):
 
 
 def test_a_good_key_beside_it_is_served(shop):
-    """A query means nothing to the API; the key in it is masked all the same."""
+    """A query means nothing to the API; the key in it is still masked."""
     answer = shop.httpd.request("GET", f"{LIST}?key={shop.secret}", headers=[("Authorization", "Bearer " + shop.secret)])
     assert (answer.status, answer.json) == (200, [])
 

@@ -20,7 +20,7 @@ MODE = ("--mode", "live")
 REPLAYED = "idempotent-replayed"
 
 REST = None
-# name: what was given back before the store was put back; what the charge is then
+# name: what was refunded before the store was restored; the state of the charge then
 CASES = {
     "whole": ((REST,), "reversed"),
     "part": ((4,), "successful"),
@@ -40,7 +40,7 @@ class Lost:
         self.amounts = {}
         for number, (order, name) in enumerate((order, name) for order in ORDERS for name in CASES):
             self.refs[order, name] = ref = live_reference()
-            self.amounts[ref] = 20 + number  # all of them are different, so that they are told apart
+            self.amounts[ref] = 20 + number  # all of them differ, to be distinguishable
             assert self.charge(ref).json["data"]["status"] == "successful"
             for amount in CASES[name][0]:
                 path, fields = (PARTIAL, {"amount": amount}) if amount else ("/api/v1/refund", {})
@@ -128,7 +128,7 @@ def test_either_order(lost, order, name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_known_before_the_refunds_are(lost, name):
-    """The acquirer is asked what became of a charge that it had before: once each."""
+    """The acquirer is asked for the outcome of each charge that it had before, once each."""
     ref = lost.refs["charges first", name]
     then = lost.before_sync[name]
     assert (then["status"], then["refundedAmount"]) == (CASES[name][1], lost.there(ref)["refundedAmount"])
@@ -166,7 +166,7 @@ def test_the_rest_is_refunded(lost, order):
 
 
 def test_rest_before_the_refunds_are_known(running, upstream):
-    """A charge is sent again, the rest of it is given back, and only then the first refund becomes known."""
+    """A charge is sent again, the rest of it is refunded, and only then the first refund becomes known."""
     httpd, proxy = running
     shop, ref = httpd.live_shop, live_reference()
 
@@ -227,7 +227,7 @@ def make_older(store, refund, name):
 
 
 def test_mended_by_the_tool(running, upstream):
-    """What an earlier version left is listed, linked when told to, and has an entry in the audit."""
+    """Refunds left by an earlier version are listed, linked on command, and have an entry in the audit."""
     httpd, _ = running
     shop, ref = httpd.live_shop, live_reference()
 

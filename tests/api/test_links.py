@@ -36,7 +36,7 @@ def begin(shop, link, email="ada@shop.example", **fields):
 
 
 def checkout_of(shop, answer):
-    """What the store has of the checkout that an answer tells of."""
+    """The stored data of the checkout in an answer."""
     assert answer.status == 200, answer
     ref = answer.json["data"]["transactionReference"]
     return shop.call("GET", f"/api/v1/transaction/{ref}/verify").json["data"]

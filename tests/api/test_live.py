@@ -58,7 +58,7 @@ def the_upstreams(upstream, proxy):
     pytest.param("acq_insufficient", "failed", "51", "400000", id="insufficient funds"),
 ])
 def test_charge(live, upstream, token, status, code, first6):
-    """It is decided by the upstream, told as Test Mode tells it, and told again byte for byte without asking."""
+    """The upstream decides it; the answer is as in Test Mode, and is replayed byte for byte without asking again."""
     httpd, proxy = live
     shop = httpd.live_shop
     ref = live_reference()
@@ -294,7 +294,7 @@ def test_no_live_acquirer(till):
 
 
 def test_mode_switch(till, proxy):
-    """While the account is in Test Mode a live key starts nothing; what was made before is told and replayed."""
+    """While the account is in Test Mode a live key starts nothing; earlier transactions are shown and replayed."""
     httpd = till(live=False)
     shop, ref = httpd.live_shop, live_reference()
     answer = shop.charge(reference=ref)

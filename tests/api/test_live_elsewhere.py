@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Refunds that were made at the acquirer: on its dashboard, or by another program. What the shop is told of them, and
+"""Refunds that were made at the acquirer: on its dashboard, or by another program. The shop's notifications of them, and
 what is learnt of those that are decided late.
 """
 
@@ -77,7 +77,7 @@ class Desk:
 
 
 def test_history_without_an_amount_is_listed(desk, tmp_path):
-    """A file says that it failed, and not how much it was; the acquirer says that it was given back."""
+    """A file says that it failed, without an amount; the acquirer says that it was refunded."""
     desk = desk()
     desk.httpd.expect_log("PAY00171|PAY00172|PAY00400|PAY00423|PAY00446")
     _, name = desk.charged("16.00")
@@ -168,7 +168,7 @@ def test_pending_waits_for_a_person(desk):
 
 
 def test_decided_after_a_week(desk):
-    """Pending there until day 8, and asked about all the time: the acquirer's own word decides it, and no person."""
+    """Pending there until day 8, and queried the whole time: the acquirer decides it, not a person."""
     desk = desk(clock=True)
     clock = desk.httpd.clock
     desk.httpd.expect_log("PAY00421|PAY00710")  # it is held meanwhile, and the clocks differ

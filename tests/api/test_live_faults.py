@@ -82,7 +82,7 @@ Told = collections.namedtuple("Told", "first row")
 
 
 def fates(act, look, proxy, kind, clock):
-    """What each of NOT_DONE and DONE came to: `act(name)` does it, `look(name)` is what became of it in the end."""
+    """The results of NOT_DONE and DONE: `act(name)` does it, `look(name)` returns the final outcome."""
     first = {}
     for name, fault in {**NOT_DONE, **DONE}.items():
         proxy.next(kind, fault)
@@ -93,7 +93,7 @@ def fates(act, look, proxy, kind, clock):
             for name, answer in first.items()}
 
 
-APART_S = 240  # of clocks of which one is not told to be wrong
+APART_S = 240  # of clocks of which one is not reported as wrong
 
 
 def later(clock, condition, what):
@@ -123,7 +123,7 @@ def module_till(authority, upstream):
 
 @pytest.fixture(scope="module")
 def charged(module_till):
-    """What became of a charge under each fault."""
+    """The outcome of a charge under each fault."""
     httpd, proxy = module_till
     shop, names = httpd.live_shop, {}
 
@@ -142,7 +142,7 @@ def charged(module_till):
 
 @pytest.fixture(scope="module")
 def refunded(module_till):
-    """What became of a refund under each fault."""
+    """The outcome of a refund under each fault."""
     httpd, proxy = module_till
     shop, names = httpd.live_shop, {}
 
@@ -177,7 +177,7 @@ def test_charge_that_was_not_made(charged, name):
 
 @pytest.mark.parametrize("name", DONE)
 def test_charge_that_was_made(charged, name):
-    """Whatever was heard of it, the question what became of it is answered."""
+    """The query for its outcome is answered, whatever was received before."""
     told = charged[name]
     assert told.first.status == 202 and told.first.json["data"]["paymentStatus"] == "pending", told
     assert told.row["status"] == "successful" and told.row["authorizationCode"], told
@@ -221,7 +221,7 @@ Asked = collections.namedtuple("Asked", "times row")
 
 @pytest.fixture(scope="module")
 def asked(authority, upstream):
-    """What became of charges that the upstream never got while questions about each were answered so."""
+    """The outcomes of charges that the upstream never received, for each answer to queries about them."""
     with Proxy(authority, upstream.port) as proxy:
         one = Till(proxy.url, upstream.key, authority, parameters=TIMEOUT, host_extra="PaymentsAcquirerLateAfter 1s\n",
                    clock=True)
@@ -333,7 +333,7 @@ def test_upstream_that_drops_notes(till, proxy):
 
 
 def test_pending_for_long(till, proxy):
-    """It is raised to a person after PaymentsPendingAlert, is asked about all the same, and a decision ends that."""
+    """It is raised to a person after PaymentsPendingAlert, is still queried, and a decision ends that."""
     httpd = till(host_extra=f"PaymentsPendingAlert 100s\n{OPEN}", clock=True)
     httpd.expect_log(f"{ACQUIRER_CUT}|PAY00421")
     shop, ref, clock = httpd.live_shop, live_reference(), httpd.clock
