@@ -21,7 +21,7 @@ def alternatives(pattern):
 
 @functools.lru_cache(maxsize=None)
 def expectation(pattern):
-    """Compiles `pattern`; rejects it if it names no number, or could match a line whose number it does not give in full."""
+    """Compiles `pattern`; rejects it if it names no number, or could match a line without naming its full number."""
     compiled = re.compile(pattern)
     for one in alternatives(pattern):
         if not NUMBER.search(one) and not OF_OTHERS.search(one):

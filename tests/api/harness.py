@@ -371,7 +371,7 @@ DocumentRoot {self.docroot}
                               env=self.environment(), check=False)
 
     def resumed(self):
-        """How often it has logged that it serves: its first children answer before that, and signals wait until then."""
+        """How often it has logged that it serves: its first children answer earlier, and signals wait until then."""
         return self.log_text().count("resuming normal operations")
 
     def start(self):

@@ -115,7 +115,7 @@ def answer(handler, value, status=200):
 
 
 def sign_in(url):
-    """Opens a page like a browser and follows all redirects; returns the last answer and the browser's header Cookie."""
+    """Opens a page like a browser, over all redirects; returns the last answer and the browser's header Cookie."""
     jar = http.cookiejar.CookieJar()
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(jar))
     with opener.open(urllib.request.Request(url, headers={"Accept": "text/html"})) as page:

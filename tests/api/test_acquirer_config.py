@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PaymentsAcquirer and its neighbours: each wrong configuration stops `httpd -t` with its sentence; secrets are read as
-root, repeated nowhere, and one that cannot be read puts its acquirer out of service, never the server.
+"""PaymentsAcquirer and its neighbours: each wrong configuration stops `httpd -t` with its own message; secrets are read as
+root and never repeated, and an unreadable one puts its acquirer out of service, never the server.
 """
 
 import os
@@ -34,7 +34,7 @@ def wrong_value(name, value, want):
     return (f"{name} {value}", f"{name}: want {want}, got '{value}'")
 
 
-# What the line of a directive itself is refused with.
+# Messages that reject a single directive.
 WRONG = [
     *[(f"PaymentsAcquirer {words}", FORM) for words in
       ("live", "test relay", "LIVE relay", "relay live", "live Relay", "live _relay", f"live {'a' * 33}", "live re/lay")],
@@ -141,7 +141,7 @@ def host(httpd, name, lines, store=None, account=None):
     pytest.param(f"PaymentsAcquirer live relay https://other.example {KEY} name=relay@127.0.0.1:9", id="by name="),
 ])
 def test_hosts_of_one_account_agree(server, lines):
-    """The same acquirer of an account is one; another account's, another store's or another name is another's."""
+    """The same acquirer of an account is one; with another account, store or name it is another acquirer."""
     httpd = server(start=False, mpm="event", host_extra=f"PaymentsAccount shop\n{RELAY}")
     httpd.extra = host(httpd, "two", lines, account="shop")
     done = httpd.configtest()
@@ -185,7 +185,7 @@ PaymentsRefundSync OFF"""
 
 
 def test_configtest_reads_no_secret(server):
-    """The limits themselves are right; no file is missed, no program runs, nothing is left behind."""
+    """The limits themselves are valid; no file is required, no program runs, nothing is left behind."""
     httpd = server(start=False, mpm="event")
     program(httpd.root / "key.sh", f"touch {httpd.root}/ran; echo x")
     for lines in RIGHT, LEAST:
@@ -197,7 +197,7 @@ def test_configtest_reads_no_secret(server):
         assert sorted(httpd.root.rglob("*")) == before
 
 
-# ---- secrets that stand where they must not, or are kept where they must
+# ---- secrets in the wrong place, or in the right one
 
 HIDDEN = "pay_livesk_hidden0123456789abcdef"
 
@@ -211,7 +211,7 @@ HIDDEN = "pay_livesk_hidden0123456789abcdef"
 ])
 @pytest.mark.parametrize("options", [(), ("-DDUMP_CONFIG",)], ids=str)
 def test_misplaced_secret_is_not_repeated(server, words, options):
-    """Not by the sentence that refuses it, nor by -DDUMP_CONFIG, which shows what is right as it stands."""
+    """Neither the message that rejects it repeats it, nor -DDUMP_CONFIG, which shows valid directives as written."""
     httpd = server(start=False, mpm="event", host_extra=f"PaymentsAccount shop\nPaymentsAcquirer {words}")
     done = httpd.configtest(*options)
     assert done.returncode != 0 and "PaymentsAcquirer" in done.stderr
@@ -243,7 +243,7 @@ def page(httpd, path):
 
 @pytest.mark.parametrize("by", ["file", "exec"])
 def test_secret_is_used_and_never_told(server, authority, upstream, by):
-    """Money is asked for with it; the log, mod_info, -DDUMP_CONFIG, -t, mod_status and the metrics know the path alone."""
+    """Money is asked for with it; the log, mod_info, -DDUMP_CONFIG, -t, mod_status and the metrics contain only its path."""
     httpd = server(start=False, mpm="event")
     path = httpd.root / ("relay.key" if by == "file" else "relay.sh")
     if by == "file":
@@ -272,7 +272,7 @@ def test_secret_is_used_and_never_told(server, authority, upstream, by):
 
 
 def mask(httpd, name, value):
-    """A secret as `value` says: bytes for a file, (bytes, mode), a program's text, or a function."""
+    """A secret made from `value`: bytes for a file, (bytes, mode), a program's text, or a function."""
     path = httpd.root / "keys" / name
     if callable(value):
         value(path)
@@ -350,7 +350,7 @@ def lines_about(httpd, name):
 
 @pytest.mark.parametrize("name", list(UNREADABLE))
 def test_unreadable_secret(damaged, name):
-    """The server runs; the log says at level error what is wrong with which file; live charges are 503, and nothing is
+    """The server runs; the log reports the file and its fault at level error; live charges are 503, and nothing is
     written for them; Test Mode works.
     """
     httpd, shops = damaged
@@ -373,7 +373,7 @@ def refused_by(shop):
 
 
 def test_key_the_connector_refuses(damaged):
-    """Each child finds that out; one says so, without a word of the key; charges are 503 and leave no row."""
+    """Each child detects it; one logs it, without any part of the key; charges are 503 and leave no row."""
     httpd, shops = damaged
     [line] = lines_about(httpd, "unfit")
     assert "PAY00383" in line and ":error]" in line and UNFIT[2] in line and "aaaaaaaa" not in line
@@ -381,7 +381,7 @@ def test_key_the_connector_refuses(damaged):
 
 
 def test_neighbour_of_the_damaged(damaged):
-    """An acquirer with a sound key is in service, beside twenty that are not: nobody listens where it is."""
+    """An acquirer with a valid key is in service, next to twenty that are not; nobody listens at its address."""
     httpd, shops = damaged
     assert lines_about(httpd, "sound") == []
     httpd.expect_log("PAY00203|PAY00400")
@@ -421,7 +421,7 @@ def gauges(httpd, family, by, **labels):
 
 
 def test_inheritance(server, authority, upstream):
-    """The main server's acquirer serves each host with its own account; a host that names one takes none of those."""
+    """The main server's acquirer serves each host with its own account; a host that names an acquirer inherits none."""
     httpd = server(start=False, mpm="event")
     path = secret_file(httpd.root / "relay.key", upstream.key)
     reached = f"PaymentsAcquirer live relay https://127.0.0.1:{upstream.port} key=file:{path} ca={authority.file}"
@@ -438,7 +438,7 @@ def test_inheritance(server, authority, upstream):
 
 
 def test_acquirer_of_another_account(server, authority, upstream):
-    """Where the main server names the account, its acquirer moves that account's money and no other's."""
+    """If the main server names the account, its acquirer moves the money of that account only."""
     httpd = server(start=False, mpm="event")
     path = secret_file(httpd.root / "relay.key", upstream.key)
     httpd.extra = (f"PaymentsAccount one\nPaymentsAcquirer live relay https://127.0.0.1:{upstream.port} key=file:{path} "
@@ -517,7 +517,7 @@ def test_accounts_of_one_key_do_not_see_each_others_refunds(server, proxy, upstr
 
 
 def test_names_in_metrics_are_bounded(server):
-    """33 names and more are 32 and "other": who reads the page needs no customer's name."""
+    """33 names and more become 32 and "other": readers of the page need no customer's name."""
     httpd = server(start=False, mpm="event")
     path = secret_file(httpd.root / "relay.key", GOOD)
     lines = [f"PaymentsAcquirer live relay {URL} key=file:{path} name=n{number}" for number in range(40)]
@@ -538,7 +538,7 @@ def foreign(path):
     os.lchown(path, 33, -1)
 
 
-# Who else may change a program, or have its path lead to another one: PATH is that of the directive.
+# Other users who may change a program, or redirect its path: PATH is that of the directive.
 PROGRAM_FAULTS = [
     pytest.param(lambda dir: (dir / "bin").chmod(0o777), "bin/key.sh",
                  "{dir}/bin may be changed by others (mode 0777): remove that permission (chmod go-w)", id="its directory"),
@@ -573,7 +573,7 @@ def program_server(server, change, path):
 
 @pytest.mark.parametrize("change, path, fault", PROGRAM_FAULTS)
 def test_program_that_others_may_change(server, change, path, fault):
-    """It is not run, its acquirer is out of service, and the server goes on."""
+    """It is not run, its acquirer is out of service, and the server continues."""
     httpd, folder = program_server(server, change, path)
     httpd.expect_log(OUT)
     httpd.start()
@@ -595,7 +595,7 @@ def test_program_that_nobody_else_may_change(server, change, path):
 
 
 def test_program_is_ended(server):
-    """One that goes on behind its line, or gives none, does not outlive the start."""
+    """A program that continues after its line, or prints none, does not outlive the start."""
     httpd = server(start=False, mpm="event")
     mark = "sleep-" + secrets.token_hex(8)
     (httpd.root / mark).symlink_to("/bin/sleep")

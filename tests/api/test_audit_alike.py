@@ -19,11 +19,11 @@ from test_dashboard_changes import asked, of
 pytestmark = ALIKE
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-HOOK = "https://127.0.0.1:1/hook?secret=1"  # where nobody may be dialled
-LOUD = "PAY00262|PAY00264|PAY00267"  # nothing is taken that these tests have sent
+HOOK = "https://127.0.0.1:1/hook?secret=1"  # an address to which nothing may connect
+LOUD = "PAY00262|PAY00264|PAY00267"  # nothing that these tests send is accepted
 TEST = ("--mode", "test")
 
-# What only one of them does; each other change that the audit knows is in ALIKE_CHANGES.
+# Changes that only one of them makes; every other change of the audit is in ALIKE_CHANGES.
 ONLY_PAYMENTSCTL = {
     "ACCOUNT_CREATE", "ACCOUNT_RESET", "KEY_IMPORT", "TOKEN_CREATE", "TOKEN_REVOKE", "REFUND_IMPORT", "REFUND_LINK",
     "REFUND_SYNC", "PAYER_ERASE", "STORE_CONFIRM", "STORE_RESEAL",
@@ -33,7 +33,7 @@ NO_CHANGES = {"FAILURE_LIMIT", "EXPORT_CHARGES", "EXPORT_REFUNDS", "REFUSED"}
 
 
 class Way:
-    """A fresh account, and one change of it; `made` is what the change is about."""
+    """A fresh account, and one change of it; `made` is the object of the change."""
 
     def __init__(self, desk, tmp):
         self.desk, self.name, self.shop, self.tmp = desk, desk.name, desk.shop, tmp
@@ -107,8 +107,8 @@ def waiting(way):
     way.made = wait_for(lambda: way.shop.events(), "an event")[0]["id"]
 
 
-# The name of each change as service/change.h has it: what is there before, the dashboard's path and body, and
-# paymentsctl's words. NAME is the account, MADE what the preparation made, ID the charge's number.
+# The name of each change as in service/change.h: the state before it, the dashboard's path and body, and
+# paymentsctl's words. NAME is the account, MADE the object that the preparation made, ID the charge's number.
 ALIKE_CHANGES = [
     ("ACCOUNT_SET", nothing, "account", {"currency": "usd", "timezone": "Africa/Lagos", "shop": {"name": "Ada's"}},
      ["account", "set", "NAME", "--currency", "usd", "--timezone", "Africa/Lagos", "--shop-name", "Ada's"]),
@@ -149,7 +149,7 @@ ALIKE_CHANGES = [
     ("ENCRYPTION_CREATE", nothing, "test/encryption-key", {}, ["encryption-key", "show", "NAME", *TEST]),
     ("ENCRYPTION_RENEW", nothing, "test/encryption-key", {"renew": True}, ["encryption-key", "renew", "NAME", *TEST]),
 ]
-LIVE_CHANGE = ("ACCOUNT_LIVE", "mode", "account mode")  # wants an acquirer: test_going_live
+LIVE_CHANGE = ("ACCOUNT_LIVE", "mode", "account mode")  # needs an acquirer: test_going_live
 
 
 @pytest.fixture(scope="module", params=MPMS)
@@ -223,10 +223,10 @@ def test_going_live(till):
     assert here == way.told() == ["account mode", "OWN", "test -> live"]
 
 
-# --- that no change is made one way only without being named here
+# --- every change that can be made in only one way is named here
 
 def source(floor, words_in_it):
-    """The one file of a floor that has these words, wherever it lies there."""
+    """The only file of a floor that contains these words, in any of its folders."""
     files = (path.read_text(encoding="utf-8") for path in (TOP / "mod_payments" / floor).glob("**/*.c"))
     found = [text for text in files if words_in_it in text]
     assert len(found) == 1, words_in_it
@@ -234,7 +234,7 @@ def source(floor, words_in_it):
 
 
 def names():
-    """The words of each change, as the service has them."""
+    """The words of each change, as defined in the service."""
     found = dict(re.findall(r'\[PAY_CHANGE_(\w+)\] = \{"([^"]+)"', source("service", "[PAY_CHANGE_ACCOUNT_CREATE] =")))
     assert len(found) > 30
     return found

@@ -47,7 +47,7 @@ def modulus(pem):
 
 
 def test_show(ctl):
-    """Created at the first call, with the master key; the same from then on, one for each mode."""
+    """Created at the first call, which reports the master key; the same from then on, one for each mode."""
     first = ctl.run(*SHOW, *TEST_MODE)
     assert first.returncode == 0 and PEM.fullmatch(first.stdout), first
     assert str(ctl.store.with_suffix(".key")) in first.stderr

@@ -23,7 +23,7 @@ def filled(way, key):
 
 
 def test_it_is_hidden_and_told(server):
-    """%r, %U and %q of the access log, mod_status and the error log: none has the key, which is identified by its id."""
+    """%r, %U and %q of the access log, mod_status and the error log: none has the key, only its id."""
     httpd = server(mpm="event", extra='LogFormat "%r|%U|%q|%>s" open\nCustomLog ${ROOT}/open.log open\n'
                                       "LogLevel payments:trace8\nExtendedStatus On\n", env={"ROOT": "{root}"},
                    host_extra="<Location /server-status>\nSetHandler server-status\n</Location>\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Refunds that were made at the acquirer: on its dashboard, or by another program. The shop's notifications of them, and
+"""Refunds that were made at the acquirer: on its dashboard, or by another program. How the shop learns of them, and
 what is learnt of those that are decided late.
 """
 

@@ -93,7 +93,7 @@ def fates(act, look, proxy, kind, clock):
             for name, answer in first.items()}
 
 
-APART_S = 240  # of clocks of which one is not reported as wrong
+APART_S = 240  # a difference of clocks that is not reported as an error
 
 
 def later(clock, condition, what):

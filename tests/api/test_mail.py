@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""E-mails, as a real relay gets them: who is written to, what it says, and what becomes of one that was not taken."""
+"""E-mails as a real relay gets them: recipients, contents, and the fate of a rejected one."""
 
 import json
 import pathlib
@@ -61,7 +61,7 @@ class Post:
         wait_for(lambda: not self.shop.events(), "nothing to wait")
 
     def parked(self):
-        """The one event that was given up, which the log tells of."""
+        """The one event that was given up, which the log reports."""
         self.httpd.expect_log("PAY00264")
         [found] = wait_for(lambda: self.shop.events("--parked"), "an event to be parked")
         return found
@@ -120,7 +120,7 @@ def test_receipt(post):
 
 
 def test_notices(post):
-    """The merchant is told of what succeeds, what fails and what is refunded, in the order of the payment."""
+    """The merchant is notified of successes, failures and refunds, in the order of the payment."""
     ref, payer = post.pay(amount=200, firstName="Ada", lastName="Obi")
     post.shop.refund(ref, "50", merchant_note="came broken", customer_note="We are sorry")
     lost, _ = post.pay(token="tok_test_declined")
@@ -174,7 +174,7 @@ def test_who_wants_mail(world):
 
 
 def test_test_message(post):
-    """`mail test` writes to the merchant and tells how it went."""
+    """`mail test` writes to the merchant and prints the result."""
     done = post.httpd.ctl("mail", "test", post.shop.name, *TEST)
     [mail] = post.relay.wait(post.merchant)
     assert mail.header("subject") == f"[TEST] Test message of {post.shop.name}"
@@ -241,7 +241,7 @@ def test_line_breaks_do_not_come_through(post):
 
 @pytest.mark.parametrize("payer", ["jürgen@payer.example", "ada@bücher.example"])
 def test_address_beyond_ascii(post, payer):
-    """Refused for good, and it says why; the merchant is told all the same."""
+    """Refused for good, with the reason; the merchant is still notified."""
     post.pay(email=payer)
     parked = post.parked()
     assert parked["to"] == "receipt"
@@ -310,7 +310,7 @@ def test_five_an_hour_to_one_payer(server):
 # --- templates of a shop's own ---
 
 def test_own_templates(server):
-    """Files are read for each message; a fault makes it wait and says where it is, mending it sends it."""
+    """Files are read for each message; a fault delays it and is reported with its position; after a fix it is sent."""
     httpd = server(mpm="event", start=False)
     own = httpd.root / "mail"
     own.mkdir()
@@ -453,7 +453,7 @@ def failing(server, relay, extra):
 
 
 def test_wrong_password(server, authority, tmp_path):
-    """It is the administrator's to mend: the message waits."""
+    """The administrator must fix it: the message waits."""
     with Relay(authority.context(), login=True) as relay:
         login = secret_file(tmp_path, USER, "wrong")
         waits = failing(server, relay, f"PaymentsMailRelay {relay.url} {login}\nPaymentsMailFrom {SENDER}\n"
@@ -511,7 +511,7 @@ def test_from_cron(server):
 
 
 def test_event_of_the_webhook_is_given_up(server):
-    """After three days the merchant is told which, why, and what to do; the command in the message does it."""
+    """After three days the merchant is notified which, why, and what to do; the command in the message works."""
     with Relay() as relay:
         httpd = server(mpm="event", start=False, extra=directives(relay) + INSECURE, env={
             "LD_PRELOAD": loaded("faults/preload_clock"), "PAYMENTS_CLOCK_FILE": "{root}/clock"})

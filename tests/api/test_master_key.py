@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The master key and what is stored under it: made once, read as root, never told; faults never stop the server."""
+"""The master key and secrets under it: created once, read as root, never shown; faults never stop the server."""
 
 import os
 import pwd
@@ -88,7 +88,7 @@ def test_elsewhere(server, key_of):
 
 
 def test_moved(server, key_of):
-    """As docs/operations.md says: what was stored before opens after the move."""
+    """As in docs/operations.md: secrets stored before open after the move."""
     httpd = server(mpm="event")
     shop = httpd.shop()
     secret = shop.webhook("https://shop.example/hook")
@@ -160,7 +160,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("spoil, words", REFUSED)
 def test_refused(server, key_of, spoil, words):
-    """The server starts, charges go on, the log says what to do; the file is left as it is, and told nothing of."""
+    """The server starts, charges continue, the log says what to do; the file stays unchanged and is not shown."""
     httpd = server(mpm="event", start=False)
     key = key_of(httpd)
     spoil(key)
@@ -174,7 +174,7 @@ def test_refused(server, key_of, spoil, words):
 
 
 def test_no_directory(server):
-    """What cannot be made is told, and made at a reload once it can be."""
+    """A key that cannot be created is reported, and created at a reload once possible."""
     httpd = server(mpm="event", start=False)
     folder = httpd.root / "keys"
     httpd.extra = f"PaymentsMasterKey file:{folder}/master.key\n"
@@ -254,7 +254,7 @@ def test_rotated(server, key_of):
 
 
 def test_swapped_secrets(server):
-    """What was stored for one mode does not open for the other."""
+    """A secret stored for one mode does not open for the other."""
     httpd = server(mpm="event")
     shop = httpd.shop()
     shop.webhook("https://shop.example/hook")

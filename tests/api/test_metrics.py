@@ -222,7 +222,7 @@ def test_preflights_are_counted(server):
 
 
 def test_charges(server):
-    """Decisions, not answers: a replay is no charge, and what was pending counts once more when it is decided."""
+    """Decisions, not answers: a replay is not a charge, and a pending charge counts once more when it is decided."""
     httpd = server(host_extra=OPEN)
     shop = httpd.shop()
     commits = scrape(httpd)("payments_commit_seconds_count")
@@ -269,7 +269,7 @@ def test_acquirer_times(server):
 
 
 def test_several_stores(server):
-    """Told apart by number, in the order of the configuration; two hosts of one store are one."""
+    """Distinguished by number, in the order of the configuration; two hosts of one store count as one."""
     httpd = server(start=False, host_extra=OPEN)
     host = ("<VirtualHost 127.0.0.1:@PORT@>\nServerName {0}.example\nPaymentsEngine On\nPaymentsStore lmdb:{1}\n{2}"
             "</VirtualHost>\n")
@@ -284,7 +284,7 @@ def test_several_stores(server):
 
 
 def test_a_store_that_is_away(server):
-    """It is down, and tells nothing; the rest goes on."""
+    """It is down and reports nothing; the rest continues."""
     httpd = server(host_extra=OPEN)
     httpd.expect_log("PAY00110")
     shop = httpd.shop()

@@ -60,7 +60,7 @@ RULES = [
 @pytest.mark.parametrize("rules, want, is_open", RULES)
 def test_who_is_let_in(server, rules, want, is_open):
     """Refused wherever anybody would be let in; the log then says what to write."""
-    # The rule of the page that tells a server from others must not depend on what is tried.
+    # The rule of the page that identifies a server must not depend on the rule under test.
     httpd = server(host_extra=f"{ON}\n{rules}\n" + location("Require all granted", "/nonce.txt"))
     for line in REFUSED, "AH01630", "AH01627":
         httpd.expect_log(line)
@@ -137,7 +137,7 @@ def test_secret_header(server, rule):
 
 
 def test_behind_a_proxy(server):
-    """The address is the client's, as mod_remoteip tells it."""
+    """The address is the client's, as set by mod_remoteip."""
     httpd = server(modules=["remoteip"], host_extra="RemoteIPHeader X-Forwarded-For\nRemoteIPInternalProxy 127.0.0.1\n"
                                                     + ON + "\n" + location("Require ip 198.51.100.7"))
     httpd.expect_log("AH01630")

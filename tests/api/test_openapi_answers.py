@@ -545,7 +545,7 @@ def test_document_and_server_refuse_the_same_bodies(world, operation, value, mem
 
 
 def test_examples_of_requests_are_answered_as_documented(server):
-    """In the order of the document, in a fresh store: each is a success but for the operations to come."""
+    """In the order of the document, in a fresh store: each succeeds, except for the operations to come."""
     httpd = server()
     shop, seen = httpd.shop(), []
     for operation in OPERATIONS:

@@ -86,7 +86,7 @@ def test_taken(shop, encrypt, program):
 
 
 def test_question(shop, encrypt):
-    """What became of an order is asked for in the same way."""
+    """The state of an order is requested in the same way."""
     body = order_body()
     assert shop.call("POST", ORDER, body).status == 200
     data = encrypt["openssl"](compact({"reference": body["order"]["reference"]}))
@@ -150,7 +150,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("path", [ORDER, LINK])
 def test_refused_in_one_way(shop, encrypt, bodies, tmp_path, path):
-    """Every kind gets the same bytes, but for the request's id."""
+    """Every kind gets the same bytes, except for the request's id."""
     good = encrypt["openssl"](compact(bodies[path]))
     said = {}
     for name, spoil in REFUSED.items():

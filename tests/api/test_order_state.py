@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Orders: the key in api-key, what became of one, and operations that this server will not have."""
+"""Orders: the key in api-key, the state of one, and operations that this server will not have."""
 
 import json
 import re
@@ -73,7 +73,7 @@ def test_elsewhere_the_header_is_no_key(shop):
 
 
 def test_no_log_has_the_key(server):
-    """Not even one that is told to write the header."""
+    """Not even one that is configured to write the header."""
     httpd = server(start=False, extra='LogFormat "%{api-key}i %{Authorization}i %r" headers\n')
     httpd.extra += f"CustomLog {httpd.root}/headers.log headers\n"
     httpd.start()
@@ -88,7 +88,7 @@ def test_no_log_has_the_key(server):
     assert shop.secret not in httpd.log_text()
 
 
-# ---- what became of it
+# ---- its state
 
 def test_every_member_is_there(shop):
     """That a decoder without optional members wants."""
@@ -170,7 +170,7 @@ REFUSED = [("POST", "/api/v1/direct-card-charge"), ("POST", "/api/v1/direct-card
 
 @pytest.mark.parametrize("method, path", REFUSED)
 def test_refused_operations(shop, method, path):
-    """Said with a sentence that tells what to use; a card number that came is neither kept nor logged."""
+    """The answer names the replacement; a card number in the request is neither stored nor logged."""
     body = json.dumps({"cardNumber": "4111111111111111", "cvv": "123"}) if method == "POST" else None
     assert send(shop, method, path, body).status == 401
     answer = send(shop, method, path, body, ("Authorization", f"Bearer {shop.public}"))

@@ -66,7 +66,7 @@ def test_form(seller):
 
 @pytest.fixture
 def receiver(seller):
-    """What the seller's webhook in Test Mode is told."""
+    """The events at the seller's webhook in Test Mode."""
     with Receiver() as here:
         here.secret = seller.webhook(here.url())
         yield here

@@ -142,7 +142,7 @@ def test_questions_for_payers_take_the_places_of_calls(till, upstream, proxy):
 
 @pytest.mark.parametrize("how", ["expired", "voided"])
 def test_closed_while_the_payer_was_at_the_acquirer(till, upstream, proxy, how):
-    """Nobody who may have paid is told that nothing was: the page says what to do, and asks the acquirer again."""
+    """The page never denies a payment that may exist: it says what to do, and asks the acquirer again."""
     httpd = till(start=False, host_extra="PaymentsRateLimit public off\nPaymentsCheckoutLifetime 1h\n", **Later.options)
     clock = Later(httpd)
     checkout = Checkout(httpd.start().live_shop, redirect=SHOP_PAGE)

@@ -39,7 +39,7 @@ def tokens(shop):
     pytest.param([GOOD, CARD.format("4000000000003220")] * (AT_ONCE // 2), id="a card with a code"),
 ])
 def test_paid_once(seller, bodies):
-    """One decision, told once, and a token at the most; every answer leads to the same page."""
+    """One decision, one notification, and at most one token; every answer leads to the same page."""
     with Receiver() as receiver:
         seller.webhook(receiver.url())
         for rounds in range(1, ROUNDS + 1):

@@ -215,7 +215,7 @@ def memory_has(pid, text):
 
 @pytest.mark.root
 def test_no_card_is_left_in_memory(server):
-    """Nor a code: of the children nothing that can be written to holds what was typed, but what was said beside it."""
+    """Nor a code: no writable memory of the children contains the typed text, only the text sent beside it."""
     httpd = server(extra="PaymentsRateLimit public off\n", without=["http2"])
     checkout = Checkout(httpd.shop())
     connection = httpd.connect()

@@ -29,7 +29,7 @@ JSON = "application/json"
 PAID = ("paid", "refunded in part")
 STATES = (*PAID, "open", "asked for a code", "declined", "cancelled", "void", "refunded", "unknown", "key refused")
 CHARGED = ("charge declined", "charge of no outcome")  # which are no orders
-# docs/api.md, "States": no answer can mend it without breaking the webhook of the same plugin.
+# docs/api.md, "States": no answer can fix it without breaking the webhook of the same plugin.
 DELIVERS_AGAIN = {("WooCommerce plugin, newer: payer returns", "refunded")}
 
 

@@ -41,7 +41,7 @@ def initiate(shop, key, ref=None, headers=None):
 
 
 def test_reads_leave_nothing(shop):
-    """Verify with a fresh Idempotency-Key each time: nothing is stored, and it tells what is now."""
+    """Verify with a fresh Idempotency-Key each time: nothing is stored, and it returns the current state."""
     ref = shop.charge().json["data"]["reference"]
     before, body = rows(shop), {"transactionReference": ref}
     for _ in range(20):

@@ -408,7 +408,7 @@ def test_what_is_judged_before_is_not_counted(limited, method, path, key, header
 
 @pytest.mark.parametrize("method, path, key, headers, body, status", BEHIND)
 def test_what_is_judged_behind(limited, method, path, key, headers, body, status):
-    """The fault is told to the call that is within the limit, and counts; the next ones are 429."""
+    """The call within the limit is answered with the fault, and counts; the next ones are 429."""
     shop = limited.shop()
     assert ask(shop, method, path, key, headers, body).status == status
     for _ in range(2):

@@ -212,7 +212,7 @@ def test_refund_that_the_acquirer_refuses(shop):
 
 
 def test_imported_history_counts(shop, tmp_path):
-    """Also what is pending there; nobody here works on it, so it is in no one's way."""
+    """Even if pending there; no process here works on it, so it does not block other refunds."""
     ref = charged(shop, 100)
     row = {"id": "re_9", "refundReference": "rf_9", "amount": "5.00", "currency": "NGN", "domain": "test",
            "status": "pending", "transactionReference": ref, "createdAt": "2026-01-01T00:00:00Z"}

@@ -52,7 +52,7 @@ class Race:
                                             {"reference": self.charge, "amount": str(amount)},
                                             headers={"Idempotency-Key": key}, connection=connection)
                 except (OSError, http.client.HTTPException):
-                    connection = None  # the child died: what became of it is asked with the same key
+                    connection = None  # the child died: the outcome is queried with the same key
                     time.sleep(chance.random() / 50)
                     continue
                 with self.lock:

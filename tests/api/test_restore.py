@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A store that is put back from a backup, or copied, beside an acquirer that knows better: nothing is given back twice."""
+"""A store that is restored from a backup, or copied, while the acquirer knows more: nothing is refunded twice."""
 
 import os
 import re
@@ -148,7 +148,7 @@ def test_unsynced_asks_all_the_same(place):
 
 
 def test_test_mode(place):
-    """Nothing that waits is sent, or asked about, while the account is in Test Mode; what is pending is asked about."""
+    """While the account is in Test Mode, waiting payments are neither sent nor queried; pending ones are queried."""
     here = place()
     ref, lost = here.charged(), live_reference()
     here.httpd.expect_log("PAY00203|PAY00400")
@@ -190,7 +190,7 @@ def test_started_beside(till, proxy, upstream):
     assert first.shop.verify(ref)["refundedAmount"] == second.shop.verify(ref)["refundedAmount"] - 1 == 5
 
 
-# --- what is held, and until when ---
+# --- held payments, and the end of the hold ---
 
 def test_hold(place, upstream):
     """Charges go on, refunds are 503 before they are written; the list, the refusal, and one entry in the audit."""
@@ -383,7 +383,7 @@ def test_repeated_after_a_weekend(till, proxy):
 # --- what the acquirer has from before ---
 
 def test_charge_whose_question_is_answered_later(authority):
-    """A charge that was lost and is sent again is older at the acquirer than here: it is ours all the same."""
+    """A charge that was lost and is sent again is older at the acquirer than here: it is still ours."""
     upstream = Upstream(authority, clock=True).start()
     servers = [upstream]
     try:
@@ -408,7 +408,7 @@ def test_charge_whose_question_is_answered_later(authority):
 
 
 def test_checkout_that_was_paid(place, upstream):
-    """Its page here is another one after the restore, which the acquirer refuses: it is asked what became of the first."""
+    """Its page differs after the restore, and the acquirer refuses it: it is asked for the outcome of the first."""
     here = place()
     here.ctl.ok("store", "backup", here.backup)
     first = Checkout(here.shop)
@@ -421,10 +421,10 @@ def test_checkout_that_was_paid(place, upstream):
     here.well()
 
 
-# --- what receivers are told ---
+# --- events for receivers ---
 
 def test_events(till, proxy, authority):
-    """Ids and numbers of the second history are new, and what was not told when it was copied comes as it was."""
+    """Ids and numbers of the second history are new; events not yet sent at the time of the copy arrive unchanged."""
     with Receiver(authority.context("good")) as receiver:
         httpd = till(extra=f"{ALLOW}PaymentsTrustedCA {authority.file}\n")
         here = Place(httpd, proxy)

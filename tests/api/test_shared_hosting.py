@@ -247,7 +247,7 @@ def test_server_of_its_own(two):
     answer = front.call("POST", keys, body, change)
     assert answer.status == 200, answer
     assert front.call("POST", keys, body, {**change, "Origin": "https://evil.example"}).status == 403
-    # Beside the front, from this machine: nothing without a key or a password, and TLS is judged where a proxy tells of it.
+    # Around the front, from this machine: nothing without a key or a password; TLS is checked where a proxy reports it.
     direct = http.client.HTTPConnection("127.0.0.1", back.port, timeout=60)
     for path, headers, status in [("/api/v1/refund/2026-01-01/2026-01-02", {}, 401), ("/payments-dashboard/", {}, 401),
                                   ("/payments-metrics", {}, 403), ("/server-status", {}, 403),

@@ -93,7 +93,7 @@ def test_a_store_that_is_down(server):
 
 
 def test_a_store_that_never_was(server):
-    """It is told in a line, and nothing else of it."""
+    """It is reported in one line, without details."""
     httpd = server(start=False, engine=False, host_extra=STATUS)
     httpd.expect_log(STORE_NEVER_WAS)
     httpd.host_extra += f"\nPaymentsEngine On\nPaymentsStore lmdb:{httpd.root}/missing/store"

@@ -86,7 +86,7 @@ def test_trusted_proxy_on_loopback_tells_of_plain_http(server):
 
 
 def test_mod_remoteip_does_not_move_the_connection(ask):
-    """The client's claim to be on loopback, believed by mod_remoteip, is none of ours."""
+    """The client's claim to be on loopback, which mod_remoteip believes, does not count for us."""
     extra = "RemoteIPHeader X-Client\nRemoteIPInternalProxy 192.0.2.2"
     assert ask("192.0.2.2", extra, ["X-Client: 127.0.0.1"], modules=["remoteip"])[0] == 403
 

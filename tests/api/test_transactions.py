@@ -108,7 +108,7 @@ def test_report(shop, history):
 
 
 def test_report_after_a_clock_that_was_ahead(server):
-    """What was made then is in the report all the same: an accountant must find it."""
+    """Transactions from then are still in the report: an accountant must find them."""
     httpd = server(clock=True)
     shop = httpd.shop()
     first = shop.charge().json["data"]["reference"]
@@ -153,7 +153,7 @@ def test_shown(shop):
 
 
 def test_a_transaction_of_that_name(shop):
-    """What is asked of verify since ever stays verify's."""
+    """Requests that have always been verify's stay verify's."""
     shop.charge(reference="transaction")
     answer = shop.call("GET", "/api/v1/checkout/transaction/verify")
     assert answer.status == 200 and answer.json["data"]["reference"] == "transaction"

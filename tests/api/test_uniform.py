@@ -40,7 +40,7 @@ SECRETS = {name: one for name, one in OPERATIONS.items() if not one.public}
 
 
 def send(shop, one, method=None, path=None, body=..., key="secret", headers=(), media=JSON):
-    """The operation as it should be, but for what is given."""
+    """The expected operation, except for the given members."""
     pairs = list(headers)
     if key:
         pairs.append(("Authorization", "Bearer " + getattr(shop, key)))

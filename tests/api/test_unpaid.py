@@ -49,7 +49,7 @@ def compare(data, member):
 
 
 def on_return(plugin, verified, query):
-    """What becomes of an order that waits, when its payer opens the return address with that query."""
+    """The state of a waiting order after its payer opens the return address with that query."""
     words, member = RETURN[plugin]
     word = verified["data"]["status"]
     if query.get("status") == "cancelled" and word in ("cancelled", "pending"):
@@ -60,7 +60,7 @@ def on_return(plugin, verified, query):
 
 
 def on_webhook(plugin, verified, event):
-    """What becomes of an order that waits, or that its staff cancelled, when the event comes; it asks verify."""
+    """The state of an order that waits, or that its staff cancelled, after the event arrives; it asks verify."""
     if event["notify"] != "transaction":
         return "unpaid"
     words, member = WEBHOOK[plugin]
@@ -92,7 +92,7 @@ def test_what_is_wanted():
 
 
 class Case:
-    """A transaction of a shop, and all that the shop is told of it."""
+    """A transaction of a shop, and all answers and events that the shop gets about it."""
 
     def __init__(self, shop, ref, checkout=None, public=None):
         self.shop, self.ref, self.checkout = shop, ref, checkout
@@ -237,7 +237,7 @@ def charge_declined(shop):
     return charged(shop, "tok_test_declined")
 
 
-# How it came about, what it is, and how many webhooks tell of it.
+# How it came about, its state, and the number of its webhooks.
 MADE = [
     (opened, "pending", 0), (asked_for_a_code, "pending", 0), (paid, "successful", 1), (paid_by_transfer, "successful", 1),
     (declined, "failed", 1), (cancelled, "abandoned", 1), (cancelled_before_the_code, "abandoned", 1),
@@ -320,7 +320,7 @@ def test_lists_say_both_words(server):
 # ---- Live Mode
 
 def test_live(till, proxy, upstream):
-    """What nobody knows, what is asked about after its time, and what is found paid too late."""
+    """Unknown transactions, those queried after their time, and those found paid too late."""
     httpd = till(start=False, host_extra="PaymentsRateLimit public off\nPaymentsAcquirerLateAfter 1s\n"
                  f"PaymentsCheckoutLifetime 1h\n{OPEN}\n", **Later.options)
     clock = Later(httpd)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The proxy of the Live Mode tests does what it is told, and no more: else those tests would show nothing."""
+"""The proxy of the Live Mode tests injects the planned faults and no others: else those tests would show nothing."""
 
 import http.client
 import json
@@ -101,7 +101,7 @@ def test_falsifies(caller, upstream, proxy):
 
 
 def test_holds(upstream, proxy):
-    """One waits, others pass; a client that went away is charged all the same, late."""
+    """One waits, others pass; a client that went away is still charged, late."""
     hold, ref, other = Hold(), live_reference(), live_reference()
     proxy.next("charge", Fault(hold=hold))
     gone = Caller(proxy, upstream)

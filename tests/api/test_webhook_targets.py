@@ -220,7 +220,7 @@ def test_redirects_are_not_followed(hook):
 
 
 def test_environment_names_no_proxy(world):
-    """A proxy in the server's environment, or a .netrc, is none of the deliverer's."""
+    """The deliverer ignores a proxy in the server's environment, and a .netrc."""
     with Receiver() as proxy:
         url = f"http://127.0.0.1:{proxy.port}"
         env = {name: url for one in ("http_proxy", "https_proxy", "all_proxy") for name in (one, one.upper())}
@@ -237,7 +237,7 @@ def test_environment_names_no_proxy(world):
 
 
 def test_nobody_listens(hook):
-    """A refused connection is told as that, and tried again."""
+    """A refused connection is reported as refused, and retried."""
     port = closed_port()
     hook.shop.webhook(f"http://127.0.0.1:{port}/hook")
     hook.shop.charge()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A delivery: its request, its signatures, what takes it, what becomes of one that was not taken."""
+"""A delivery: its request, its signatures, the answers that accept it, and the fate of a rejected one."""
 
 import base64
 import json
@@ -35,7 +35,7 @@ def timed(server, authority):
 
 
 def look(timed):
-    """Returns once the server has looked for what is due: something that was not before has come."""
+    """Returns once the server has looked for due events: one that was not due before has arrived."""
     witness = timed()
     witness.shop.charge()
     witness.receiver.wait_taken(1)
@@ -271,7 +271,7 @@ def test_retry_and_drop(hook):
 
 
 def test_off_and_on(timed):
-    """Off: nothing is told of what happens, and what waits waits. On: what waited is sent at once."""
+    """Off: no new events, and waiting ones wait. On: waiting events are sent at once."""
     hook = timed()
     clock = hook.httpd.clock
     shop, receiver = hook.shop, hook.receiver

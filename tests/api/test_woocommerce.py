@@ -195,7 +195,7 @@ class Woo:
         return Order(self, self.orders, *args, **fields)
 
     def notices(self):
-        """What payer and admin have been told since the last call."""
+        """Messages to payer and admin since the last call."""
         told = self.option("stub_notices")
         self.do("store", name="stub_notices", value=[])
         return told
@@ -469,7 +469,7 @@ def test_many_at_once(woo):
 
 
 def test_no_page(woo):
-    """The server refuses: the payer is told, the order stays, nothing is thrown."""
+    """The server refuses: the payer gets a message, the order stays, nothing is thrown."""
     order = woo.order("10.001")  # NGN has two decimals
     assert woo.do("pay", id=order.id) == {"result": "failure"} and order.status == "pending"
     assert "could not be opened" in woo.notices()[0][1] and "T1" not in order.said()

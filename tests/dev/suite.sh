@@ -371,7 +371,7 @@ run_api() {
 # it once, instead of in each of its processes.
 rewrite_once() {
     (cd "$1" && umask 022 && env -u PYTHONDONTWRITEBYTECODE PAYMENTS_BUILD="$2" PAYMENTSCTL="$2/mod_payments/paymentsctl" \
-        /usr/bin/python3 -m pytest -q -p no:cacheprovider --collect-only "${@:3}" -n 0 .) >"$LOGS/rewrite.log" 2>&1 || true # the run reports why
+        /usr/bin/python3 -m pytest -q -p no:cacheprovider --collect-only "${@:3}" -n 0 .) >"$LOGS/rewrite.log" 2>&1 || true # the run says why
 }
 
 # run_pytest STAGE FOLDER COPY PREFIX... -- PYTEST OPTIONS...: leaves no results if it did not reach its end.
@@ -455,7 +455,7 @@ stage_api-sanitize() {
 
 # The stages of a whole run are in lanes, which run in parallel: while one waits another computes. Four take longer
 # than three, because they delay each other. Files that more than one lane needs are built first; files that a stage
-# builds are for the later stages of its lane. Lint is in no lane: .ci/run runs it first, and so does ./dev test changed.
+# builds are for the later stages of its lane. Lint is in no lane: .ci/run runs it first, so does ./dev test changed.
 LANES=("api unit-plain valgrind api-sanitize" "faults browser demo" "tsan unit fuzz-replay scripts")
 
 lane() { # STAGE...
