@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PaymentsAcquirer and its neighbours: each wrong configuration stops `httpd -t` with its own message; secrets are read as
+"""PaymentsAcquirer and its neighbours: each wrong configuration stops `httpd -t` with its message; secrets are read as
 root and never repeated, and an unreadable one puts its acquirer out of service, never the server.
 """
 
@@ -243,7 +243,7 @@ def page(httpd, path):
 
 @pytest.mark.parametrize("by", ["file", "exec"])
 def test_secret_is_used_and_never_told(server, authority, upstream, by):
-    """Money is asked for with it; the log, mod_info, -DDUMP_CONFIG, -t, mod_status and the metrics contain only its path."""
+    """Money is asked for with it; the log, mod_info, -DDUMP_CONFIG, -t, mod_status and the metrics have only its path."""
     httpd = server(start=False, mpm="event")
     path = httpd.root / ("relay.key" if by == "file" else "relay.sh")
     if by == "file":

@@ -162,7 +162,7 @@ def test_refused(ctl, code, args):
 # --- charges that a person decides ---
 
 def test_charge_is_decided_successful(desk):
-    """It is reported like any outcome, with the reason in the record, and is final. 100 bytes of reason are accepted."""
+    """It is reported like any outcome, with the reason in the record, and is final. A reason may have 100 bytes."""
     desk = desk()
     ref = desk.lost(amount="20.00")
     before = desk.row("charge", ref)

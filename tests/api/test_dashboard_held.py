@@ -178,7 +178,7 @@ def test_one_that_is_being_worked_on(open_desk):
 
 
 def test_one_that_failed_here_only(open_desk, upstream):
-    """The shop was notified of the failure, which stays; a person closes the case after settling the acquirer's side."""
+    """The shop was notified of the failure, which stays; a person closes the case after the acquirer's side."""
     clocks = []
     desk, books = open_desk("PaymentsAcquirerLateAfter 1s", lambda httpd: clocks.append(Later(httpd)), **Later.options)
     books.proxy.next("charge", own(500, "lost", "text/html"))
