@@ -168,7 +168,8 @@ START_TEST(test_content)
     ck_assert_int_eq(rv, APR_EINVAL);
     ck_assert_ptr_null(ring);
     ck_assert_msg(strstr(reason, content_rows[_i].want), "%s: %s", content_rows[_i].name, reason);
-    ck_assert_msg(!strstr(reason, "0001") && !strstr(reason, "secret\n"), "%s", reason);
+    /* Four digits of the key may stand in the path, which has a process's number. */
+    ck_assert_msg(!strstr(reason, "00010203") && !strstr(reason, "secret\n"), "%s", reason);
 }
 END_TEST
 
