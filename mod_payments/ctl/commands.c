@@ -46,7 +46,7 @@
 static const ctl_command_t money[] = {
     {.name = "account create",
      .synopsis = "NAME",
-     .summary = "create an account, and the store if there is none",
+     .summary = "create an account, and the store if it does not exist",
      .args_min = 1,
      .args_max = 1,
      .optional = ACCOUNT_SETTINGS,

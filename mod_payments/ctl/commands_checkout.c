@@ -18,7 +18,7 @@ const ctl_command_t ctl_commands_checkout[] = {
     {.name = "encryption-key show",
      .synopsis = SYNOPSIS,
      .summary = "print the public key that encrypts orders",
-     .details = "Creates it if there is none. PEM; --xml --base64 prints the form for clients "
+     .details = "Creates it if it does not exist. PEM; --xml --base64 prints the form for clients "
                 "of\n"
                 "the deployed API.\n",
      .args_min = 1,

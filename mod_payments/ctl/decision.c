@@ -38,6 +38,19 @@ const char *ctl_held_name(pay_held_t held)
     return held == PAY_NOT_HELD ? NULL : pay_held_name(held);
 }
 
+ctl_exit_t ctl_decision_fail(const pay_problem_t *problem, const char *what, int is_open,
+                             const pay_outcome_t *given, const char *approved, apr_pool_t *p)
+{
+    pay_problem_t hinted = *problem;
+
+    if (is_open && problem->error == PAY_ERR_REFERENCE_REUSED) {
+        hinted.message =
+            apr_pstrcat(p, problem->message, " Use --outcome ",
+                        given->kind == PAY_OUTCOME_APPROVED ? "failed" : approved, ".", NULL);
+    }
+    return ctl_fail_service(&hinted, what, p);
+}
+
 const char *ctl_held_text(pay_held_t held, apr_pool_t *p)
 {
     if (held == PAY_NOT_HELD) {

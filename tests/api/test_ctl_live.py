@@ -433,7 +433,8 @@ def test_late_approvals(till, proxy, upstream):
     shown = desk.row("charge", late)
     assert shown["late"] == "found" and shown["contradiction"]
     for noun, one, good in (("charge", late, SUCCESSFUL), ("refund", refund, PROCESSED)):
-        assert "close the case as failed" in desk.refuses(noun, one, *good)
+        said = desk.refuses(noun, one, *good)
+        assert "close the case as failed" in said and "--outcome failed" in said
         shown = desk.resolve(noun, one, *FAILED)
         assert (shown["status"], shown["held"], shown["resolution"], shown["nextQuestionAt"]) == (
             "failed", None, WHY, None)
@@ -458,7 +459,8 @@ def test_late_different(till, proxy, upstream):
     clock.put(6 * HOUR + 60)
     rows = wait_for(desk.held, "it to be held")
     assert [(row["reference"], row["status"], row["why"]) for row in rows] == [(ref, "failed", "different")]
-    assert "close the case as failed" in desk.refuses("charge", ref, *SUCCESSFUL)
+    said = desk.refuses("charge", ref, *SUCCESSFUL)
+    assert "close the case as failed" in said and "--outcome failed" in said
     shown = desk.resolve("charge", ref, *FAILED)
     assert (shown["status"], shown["held"], shown["resolution"], shown["nextQuestionAt"]) == ("failed", None, WHY, None)
     assert desk.held() == []

@@ -140,9 +140,9 @@ static int is_listed(int *listed, take_t *take, pay_rows_txn_t *txn, const pay_e
 }
 
 /*
- * Whether a receipt may be sent now: *until is the time when there is room for it, 0 for now;
- * *withheld is 1 if it may never be sent. It counts before its first try, and not again for a later
- * one.
+ * Judges whether a receipt may be sent. Sets *until to the time when the limit has room for
+ * it, or to 0 if it has room already, and *withheld to 1 if the receipt may never be sent. A
+ * receipt is counted before its first attempt, not again for a later one.
  */
 static int judge_receipt(apr_time_t *until, int *withheld, take_t *take, pay_rows_txn_t *txn,
                          const pay_endpoint_t *endpoint, const pay_event_t *event)
