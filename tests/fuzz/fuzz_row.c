@@ -67,36 +67,36 @@ static const pay_row_field_t sample_fields[] = {
 };
 #define SAMPLE_FIELDS (sizeof(sample_fields) / sizeof(sample_fields[0]))
 
-static int same(const MDB_val *one, const MDB_val *other)
+static int same(const pay_bytes_t *one, const pay_bytes_t *other)
 {
-    return one->mv_size == other->mv_size && !memcmp(one->mv_data, other->mv_data, one->mv_size);
+    return one->len == other->len && !memcmp(one->data, other->data, one->len);
 }
 
 /* Returns 1 if a row has as many fields as are written now: then it must be the same bytes. */
-static int is_whole(const MDB_val *row, const MDB_val *written)
+static int is_whole(const pay_bytes_t *row, const pay_bytes_t *written)
 {
-    return ((const unsigned char *)row->mv_data)[1] == ((const unsigned char *)written->mv_data)[1];
+    return ((const unsigned char *)row->data)[1] == ((const unsigned char *)written->data)[1];
 }
 
-static void check_sample(const MDB_val *row, apr_pool_t *p)
+static void check_sample(const pay_bytes_t *row, apr_pool_t *p)
 {
     sample_t sample, again;
-    MDB_val written, twice;
+    pay_bytes_t written, twice;
     size_t used;
     int rc;
 
     memset(&sample, 0, sizeof(sample));
     rc = pay_row_decode(&sample, sample_fields, SAMPLE_FIELDS, row, &used, p);
     CHECK(rc == 0 || rc == PAY_ROWS_BAD);
-    CHECK(used <= row->mv_size);
+    CHECK(used <= row->len);
     memset(&again, 0, sizeof(again));
     CHECK((pay_row_decode(&again, sample_fields, SAMPLE_FIELDS, row, NULL, p) == 0)
-          == (rc == 0 && used == row->mv_size));
+          == (rc == 0 && used == row->len));
     if (rc) {
         return;
     }
     CHECK(pay_row_encode(&written, sample_fields, SAMPLE_FIELDS, &sample, p) == 0);
-    CHECK(!is_whole(row, &written) || !memcmp(written.mv_data, row->mv_data, used));
+    CHECK(!is_whole(row, &written) || !memcmp(written.data, row->data, used));
     CHECK(pay_row_decode(&again, sample_fields, SAMPLE_FIELDS, &written, NULL, p) == 0);
     CHECK(pay_row_encode(&twice, sample_fields, SAMPLE_FIELDS, &again, p) == 0);
     CHECK(same(&written, &twice));
@@ -117,14 +117,14 @@ static void check_charge_kept(const pay_charge_t *charge, const pay_charge_t *ag
 }
 
 /* A charge that decodes is written as it was, and can be shown. */
-static void check_charge(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+static void check_charge(const pay_bytes_t *key, const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_charge_t *charge, *again;
-    MDB_val written, twice;
+    pay_bytes_t written, twice;
     pay_writer_t *w;
     int rc;
 
-    if (key->mv_size != PAY_STORE_CHARGE_KEY_LEN) {
+    if (key->len != PAY_STORE_CHARGE_KEY_LEN) {
         return;
     }
     rc = pay_store_charge_decode(&charge, key, row, p);
@@ -149,7 +149,7 @@ static void check_charge(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 }
 
 /* Written and read back in a transaction that is never committed. */
-static void check_refund_put(const MDB_val *key, const pay_store_refund_t *row, apr_pool_t *p)
+static void check_refund_put(const pay_bytes_t *key, const pay_store_refund_t *row, apr_pool_t *p)
 {
     const char *text = pay_store_refund_text(&row->refund, p);
     pay_rows_txn_t txn = fuzz_store_begin(0);
@@ -173,10 +173,10 @@ static void check_refund_put(const MDB_val *key, const pay_store_refund_t *row, 
         CHECK(again->refund.held == row->refund.held);
         CHECK(again->refund.waiting == row->refund.waiting);
     }
-    mdb_txn_abort(txn.mdb);
+    mdb_txn_abort(txn.native);
 }
 
-static void check_refund(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+static void check_refund(const pay_bytes_t *key, const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_store_refund_head_t head;
     pay_store_refund_t *peeked, *refund;
@@ -190,8 +190,8 @@ static void check_refund(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
     CHECK(head_rc == 0 || peek_rc != 0);
     CHECK(peek_rc == 0 || rc != 0);
     if (head_rc == 0) {
-        CHECK(head.text.mv_size >= 1 && head.text.mv_size <= PAY_REFUND_TEXT_MAX);
-        CHECK(PAY_STORE_REFUND_HEAD_LEN + head.fields.mv_size + head.text.mv_size == row->mv_size);
+        CHECK(head.text.len >= 1 && head.text.len <= PAY_REFUND_TEXT_MAX);
+        CHECK(PAY_STORE_REFUND_HEAD_LEN + head.fields.len + head.text.len == row->len);
     }
     if (rc == 0) {
         CHECK(refund->refund.seq == head.seq && peeked->refund.seq == head.seq);
@@ -204,16 +204,16 @@ static void check_refund(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
  * The content of `table` at the key after a row was written, in a transaction that is not
  * committed.
  */
-static void check_written(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key,
-                          const MDB_val *row)
+static void check_written(pay_rows_txn_t *txn, pay_table_t table, const pay_bytes_t *key,
+                          const pay_bytes_t *row)
 {
-    MDB_val at = *key, written;
+    pay_bytes_t at = *key, written;
 
     CHECK(pay_rows_get(&written, txn, table, &at) == 0);
     CHECK(!is_whole(row, &written) || same(row, &written));
 }
 
-static void check_endpoint(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+static void check_endpoint(const pay_bytes_t *key, const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_endpoint_t *endpoint;
     pay_rows_txn_t txn;
@@ -228,11 +228,11 @@ static void check_endpoint(const MDB_val *key, const MDB_val *row, apr_pool_t *p
     txn = fuzz_store_begin(0);
     CHECK(pay_store_endpoint_store(&txn, endpoint, p) == 0);
     check_written(&txn, PAY_TABLE_ENDPOINT, key, row);
-    mdb_txn_abort(txn.mdb);
+    mdb_txn_abort(txn.native);
 }
 
 /* An event that decodes is written as it was, and can be reported. */
-static void check_event(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+static void check_event(const pay_bytes_t *key, const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_event_t *event, place;
     pay_rows_txn_t txn;
@@ -251,7 +251,7 @@ static void check_event(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
     txn = fuzz_store_begin(0);
     CHECK(pay_store_event_store(&txn, event, p) == 0);
     check_written(&txn, PAY_TABLE_EVENT, key, row);
-    mdb_txn_abort(txn.mdb);
+    mdb_txn_abort(txn.native);
 }
 
 /* ---- the store over the row */
@@ -517,15 +517,15 @@ static void hear(void *baton, const char *text)
 }
 
 /* Returns 0 if LMDB does not accept such a key. */
-static int plant(pay_table_t table, const MDB_val *key, const MDB_val *row)
+static int plant(pay_table_t table, const pay_bytes_t *key, const pay_bytes_t *row)
 {
-    MDB_val at = *key, val = *row;
+    pay_bytes_t at = *key, val = *row;
     pay_rows_txn_t txn = fuzz_store_begin(0);
     int rc;
 
     rc = pay_rows_put(&txn, table, &at, &val, 0);
     CHECK(rc == 0 || rc == MDB_BAD_VALSIZE);
-    CHECK(mdb_txn_commit(txn.mdb) == 0);
+    CHECK(mdb_txn_commit(txn.native) == 0);
     return rc == 0;
 }
 
@@ -555,17 +555,17 @@ static void check_planted(pay_table_t table, apr_pool_t *p)
 
 static void run(const uint8_t *data, size_t size, apr_pool_t *p)
 {
-    MDB_val key, row, written;
+    pay_bytes_t key, row, written;
     size_t i;
 
     if (size < HEAD_LEN) {
         return;
     }
     fuzz_goods_ready();
-    key.mv_size = data[1] < size - HEAD_LEN ? data[1] : size - HEAD_LEN;
-    key.mv_data = fuzz_copy(data + HEAD_LEN, key.mv_size);
-    row.mv_size = size - HEAD_LEN - key.mv_size;
-    row.mv_data = fuzz_copy(data + HEAD_LEN + key.mv_size, row.mv_size);
+    key.len = data[1] < size - HEAD_LEN ? data[1] : size - HEAD_LEN;
+    key.data = fuzz_copy(data + HEAD_LEN, key.len);
+    row.len = size - HEAD_LEN - key.len;
+    row.data = fuzz_copy(data + HEAD_LEN + key.len, row.len);
     check_sample(&row, p);
     fuzz_links_decode(&key, &row, p);
     for (i = 0; i < TABLES && tables[i].letter != (char)data[0]; i++) {

@@ -102,7 +102,7 @@ void till_plant(pay_table_t table, const pay_store_key_t *key, const void *bytes
 
 /* Cuts `row` to its first `fields` fields, as an earlier version wrote it; `row` is then a copy.
  * The removed fields are numbers; a row may have fewer. */
-void till_cut(MDB_val *row, int fields);
+void till_cut(pay_bytes_t *row, int fields);
 
 /* A digest of everything in the store: the same if nothing was written. */
 const char *till_snapshot(void);

@@ -17,7 +17,7 @@
 
 int pay_store_discard_refund(pay_rows_txn_t *txn, pay_refund_t *refund, apr_pool_t *p)
 {
-    int rc = MDB_SUCCESS;
+    int rc = 0;
 
     if (refund->charge_seq != 0 && refund->state != PAY_REFUND_FAILED) {
         rc = pay_store_charge_move_refund(NULL, txn, refund, PAY_REFUND_FAILED, p);
@@ -84,19 +84,19 @@ static void next_charge(pay_store_tour_t *tour)
  * The first row of `table` that begins with `prefix` and was not visited; *found is 0 if there is
  * none. Visitors delete rows, so no scan stays open.
  */
-static int step(int *found, MDB_val *key, MDB_val *row, pay_store_tour_t *tour, pay_rows_txn_t *txn,
-                pay_table_t table, const pay_store_key_t *prefix)
+static int step(int *found, pay_bytes_t *key, pay_bytes_t *row, pay_store_tour_t *tour,
+                pay_rows_txn_t *txn, pay_table_t table, const pay_store_key_t *prefix)
 {
     int rc;
 
     rc = pay_rows_first(key, row, txn, table, prefix, &tour->next.after, PAY_ROWS_AFTER);
     *found = !rc;
     if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
     }
     tour->visits++;
-    (void)pay_store_key_of(&tour->next.after, key->mv_data, key->mv_size);
-    return MDB_SUCCESS;
+    (void)pay_store_key_of(&tour->next.after, key->data, key->len);
+    return 0;
 }
 
 /* Visits one event of the part, or ends the part. */
@@ -105,7 +105,7 @@ static int visit_event(pay_store_tour_t *tour, pay_rows_txn_t *txn, const pay_ch
     const int part = tour->next.part;
     pay_store_key_t prefix;
     pay_event_t *event;
-    MDB_val key, row;
+    pay_bytes_t key, row;
     int rc, found, any;
 
     pay_store_endpoint_key(&prefix, tour->scope, event_parts[part].endpoint);
@@ -116,7 +116,7 @@ static int visit_event(pay_store_tour_t *tour, pay_rows_txn_t *txn, const pay_ch
     }
     if (!found) {
         go_on(tour, part + 1);
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_event_decode(&event, &key, &row, tour->p);
     if (!rc) {
@@ -133,7 +133,7 @@ static int visit_refund(pay_store_tour_t *tour, pay_rows_txn_t *txn, const pay_c
 {
     pay_store_refund_t *refund;
     pay_store_key_t prefix;
-    MDB_val key, refund_key;
+    pay_bytes_t key, refund_key;
     int rc, found, leave = 0;
 
     pay_store_charge_key(&prefix, tour->scope, charge->seq);
@@ -143,11 +143,11 @@ static int visit_refund(pay_store_tour_t *tour, pay_rows_txn_t *txn, const pay_c
     }
     if (!found) {
         go_on(tour, PART_CHARGE);
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_refund_get(&refund, txn, &refund_key, tour->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? pay_rows_bad(PAY_TABLE_REFUND_BY_CHARGE, &key) : rc;
+        return rc == PAY_ROWS_NOTFOUND ? pay_rows_bad(PAY_TABLE_REFUND_BY_CHARGE, &key) : rc;
     }
     rc = tour->visitor->refund(&leave, tour, txn, refund);
     if (!rc && leave) {
@@ -160,19 +160,19 @@ int pay_store_tour_has_event(int *has, pay_rows_txn_t *txn, const pay_charge_t *
                              int receipts_only, apr_pool_t *p)
 {
     pay_event_t place, *event;
-    int i, rc = MDB_NOTFOUND;
+    int i, rc = PAY_ROWS_NOTFOUND;
 
     memset(&place, 0, sizeof(place));
     place.scope = charge->scope;
-    for (i = 0; rc == MDB_NOTFOUND && i < EVENT_PARTS; i++) {
+    for (i = 0; rc == PAY_ROWS_NOTFOUND && i < EVENT_PARTS; i++) {
         if (!receipts_only || event_parts[i].endpoint == PAY_ENDPOINT_RECEIPT) {
             place.endpoint = event_parts[i].endpoint;
             place.charge_seq = charge->seq | event_parts[i].bit;
             rc = pay_store_event_first(&event, txn, &place, p);
         }
     }
-    *has = rc == MDB_SUCCESS;
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    *has = rc == 0;
+    return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
 }
 
 static int visit_charge(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
@@ -198,9 +198,10 @@ static int visit(pay_store_tour_t *tour, pay_rows_txn_t *txn)
     if (!rc) {
         rc = tour->visitor->begin(&leave, tour, txn, charge);
     }
-    if (rc == MDB_NOTFOUND || (!rc && leave)) { /* it no longer exists, or must be left alone */
+    if (rc == PAY_ROWS_NOTFOUND
+        || (!rc && leave)) { /* it no longer exists, or must be left alone */
         next_charge(tour);
-        return MDB_SUCCESS;
+        return 0;
     }
     if (!rc && charge->events == 0 && tour->next.part < EVENT_PARTS) {
         go_on(tour, PART_REFUNDS); /* it never had any */
@@ -222,7 +223,7 @@ static int visit(pay_store_tour_t *tour, pay_rows_txn_t *txn)
 static int tour_work(pay_rows_txn_t *txn, void *baton)
 {
     pay_store_tour_t *tour = baton;
-    int rc = MDB_SUCCESS;
+    int rc = 0;
 
     tour->next = tour->at;
     tour->visits = 0;

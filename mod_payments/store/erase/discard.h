@@ -5,8 +5,8 @@
 /*
  * Purges one record as if it had never existed, inside a write transaction: its row, the entries
  * that lead to it, and its contribution to totals, amounts and the scope. Its events are not
- * included, and a refund's idempotency record must be removed before. Functions return LMDB's codes
- * or PAY_ROWS_BAD (already logged).
+ * included, and a refund's idempotency record must be removed before. Functions return the seam's
+ * codes or PAY_ROWS_BAD (already logged).
  */
 
 #include "store/keys.h"

@@ -27,7 +27,7 @@ static int begin(int *leave, pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_ch
         tour->left++;
         *leave = 1;
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 /* A receiver may have answered with the data it was sent. */
@@ -38,7 +38,7 @@ static int blank_event(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_event_t 
         return pay_store_event_remove(txn, event);
     }
     if (!*event->answer) {
-        return MDB_SUCCESS;
+        return 0;
     }
     tour->events_done++;
     event->answer = "";
@@ -51,11 +51,11 @@ static int blank_refund(int *leave, pay_store_tour_t *tour, pay_rows_txn_t *txn,
 {
     pay_refund_t *refund = &row->refund;
     const int repeats = refund->import_number == 0 && refund->state != PAY_REFUND_FAILED;
-    int rc = MDB_SUCCESS;
+    int rc = 0;
 
     *leave = 0;
     if (!refund->customer_note && !refund->merchant_note) {
-        return MDB_SUCCESS;
+        return 0;
     }
     if (repeats) {
         rc = pay_store_refund_repeat_erase(txn, refund, tour->p);
@@ -151,8 +151,8 @@ static apr_status_t erase_charges(int *done, pay_erasure_t *at, pay_store_t *sto
 
 /* ---- tokens, idempotency records */
 
-static int want_token(int *wanted, const pay_store_gather_t *gather, const MDB_val *key,
-                      const MDB_val *row, apr_pool_t *p)
+static int want_token(int *wanted, const pay_store_gather_t *gather, const pay_bytes_t *key,
+                      const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_token_t *token;
     int rc;
@@ -165,19 +165,19 @@ static int want_token(int *wanted, const pay_store_gather_t *gather, const MDB_v
     return rc;
 }
 
-static int take_token(pay_store_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
-                      const MDB_val *row, apr_pool_t *p)
+static int take_token(pay_store_gather_t *gather, pay_rows_txn_t *txn, const pay_bytes_t *key,
+                      const pay_bytes_t *row, apr_pool_t *p)
 {
     (void)gather;
     return pay_store_token_erase(txn, key, row, p);
 }
 
 /* Returns 1 if the text contains the e-mail, in JSON's spelling. */
-static int holds(const MDB_val *text, const char *email)
+static int holds(const pay_bytes_t *text, const char *email)
 {
     const size_t len = strlen(email);
-    const char *at = text->mv_data;
-    const char *end = at + text->mv_size;
+    const char *at = text->data;
+    const char *end = at + text->len;
 
     for (; (size_t)(end - at) >= len; at++) {
         at = memchr(at, email[0], (size_t)(end - at));
@@ -191,8 +191,8 @@ static int holds(const MDB_val *text, const char *email)
     return 0;
 }
 
-static int want_answer(int *wanted, const pay_store_gather_t *gather, const MDB_val *key,
-                       const MDB_val *row, apr_pool_t *p)
+static int want_answer(int *wanted, const pay_store_gather_t *gather, const pay_bytes_t *key,
+                       const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_store_kept_t kept;
     int rc;

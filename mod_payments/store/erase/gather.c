@@ -21,7 +21,7 @@ static int collect(pay_store_gather_t *gather, pay_rows_txn_t *txn)
     const pay_store_key_t from = gather->from;
     pay_store_key_t prefix;
     pay_rows_scan_t scan = pay_rows_scan(txn, gather->table, &prefix, &from, PAY_ROWS_FROM);
-    MDB_val key, row;
+    pay_bytes_t key, row;
     int rc, wanted, visits = 0;
 
     (void)pay_store_key_of(&prefix, from.bytes, PAY_STORE_SCOPE_LEN);
@@ -29,18 +29,18 @@ static int collect(pay_store_gather_t *gather, pay_rows_txn_t *txn)
     while (!rc) {
         if (visits++ == PAY_STORE_GATHER_VISITS_MAX
             || gather->keys->nelts == PAY_STORE_GATHER_ROWS_MAX) {
-            (void)pay_store_key_of(&gather->from, key.mv_data, key.mv_size);
+            (void)pay_store_key_of(&gather->from, key.data, key.len);
             break;
         }
         rc = gather->want(&wanted, gather, &key, &row, gather->ptemp);
         if (!rc && wanted) {
-            APR_ARRAY_PUSH(gather->keys, MDB_val) = pay_rows_dup(&key, gather->ptemp);
+            APR_ARRAY_PUSH(gather->keys, pay_bytes_t) = pay_rows_dup(&key, gather->ptemp);
         }
         if (!rc) {
             rc = pay_rows_next(&key, &row, &scan);
         }
     }
-    gather->done = rc == MDB_NOTFOUND;
+    gather->done = rc == PAY_ROWS_NOTFOUND;
     return pay_rows_scan_end(&scan, rc);
 }
 
@@ -48,14 +48,14 @@ static int collect(pay_store_gather_t *gather, pay_rows_txn_t *txn)
 static int take_out_work(pay_rows_txn_t *txn, void *baton)
 {
     pay_store_gather_t *gather = baton;
-    MDB_val key, row;
+    pay_bytes_t key, row;
     int i, rc, wanted;
 
     gather->taken = 0;
     for (i = 0; i < gather->keys->nelts; i++) {
-        key = APR_ARRAY_IDX(gather->keys, i, MDB_val);
+        key = APR_ARRAY_IDX(gather->keys, i, pay_bytes_t);
         rc = pay_rows_get(&row, txn, gather->table, &key);
-        if (rc == MDB_NOTFOUND) {
+        if (rc == PAY_ROWS_NOTFOUND) {
             continue;
         }
         if (!rc) {
@@ -66,10 +66,10 @@ static int take_out_work(pay_rows_txn_t *txn, void *baton)
             gather->taken++;
         }
         if (rc) {
-            return rc == MDB_NOTFOUND ? pay_rows_bad(gather->table, &key) : rc;
+            return rc == PAY_ROWS_NOTFOUND ? pay_rows_bad(gather->table, &key) : rc;
         }
     }
-    return gather->taken ? MDB_SUCCESS : PAY_ROWS_SILENT;
+    return gather->taken ? 0 : PAY_ROWS_SILENT;
 }
 
 apr_status_t pay_store_gather(pay_store_gather_t *gather, pay_store_place_t *place, pay_store_t *db,
@@ -82,7 +82,7 @@ apr_status_t pay_store_gather(pay_store_gather_t *gather, pay_store_place_t *pla
     gather->taken = 0;
     gather->done = 0;
     gather->ptemp = ptemp;
-    gather->keys = apr_array_make(ptemp, 16, sizeof(MDB_val));
+    gather->keys = apr_array_make(ptemp, 16, sizeof(pay_bytes_t));
     pay_store_key_start(&gather->from);
     if (place->key_len > 0) {
         (void)pay_store_key_bytes(&gather->from, place->key, place->key_len);
@@ -106,18 +106,18 @@ apr_status_t pay_store_gather(pay_store_gather_t *gather, pay_store_place_t *pla
     return rv;
 }
 
-static int gather_take_row(pay_store_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
-                           const MDB_val *row, apr_pool_t *p)
+static int gather_take_row(pay_store_gather_t *gather, pay_rows_txn_t *txn, const pay_bytes_t *key,
+                           const pay_bytes_t *row, apr_pool_t *p)
 {
-    MDB_val at = *key;
+    pay_bytes_t at = *key;
 
     (void)row;
     (void)p;
     return pay_store_rows_del(txn, gather->table, &at);
 }
 
-int pay_store_gather_take_kept(pay_store_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
-                               const MDB_val *row, apr_pool_t *p)
+int pay_store_gather_take_kept(pay_store_gather_t *gather, pay_rows_txn_t *txn,
+                               const pay_bytes_t *key, const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_store_kept_t kept;
     int rc;
@@ -141,7 +141,7 @@ static int begin(int *leave, pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_ch
     (void)txn;
     *leave = pay_charge_in_flight(charge);
     tour->left += *leave ? 1 : 0;
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static int take_event(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_event_t *event)
@@ -158,7 +158,7 @@ static int take_refund(int *leave, pay_store_tour_t *tour, pay_rows_txn_t *txn,
     if (row->refund.seq > at->refund_seq || pay_refund_in_flight(&row->refund)) {
         tour->left++;
         *leave = 1;
-        return MDB_SUCCESS;
+        return 0;
     }
     tour->refunds_done++;
     return pay_store_discard_refund(txn, &row->refund, tour->p);
@@ -174,7 +174,7 @@ static int take_charge(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t
     }
     if (has || charge->refunded_minor != 0 || charge->refunds_pending_minor != 0) {
         tour->left++; /* an event was added since another transaction checked */
-        return MDB_SUCCESS;
+        return 0;
     }
     tour->charges_done++;
     return pay_store_discard_charge(txn, charge, tour->p);
@@ -199,7 +199,7 @@ static int collect_charges(apr_array_header_t *seqs, int *done, const pay_reset_
 {
     pay_store_key_t prefix, after;
     pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_CHARGE, &prefix, &after, PAY_ROWS_AFTER);
-    MDB_val key, row;
+    pay_bytes_t key, row;
     apr_uint64_t seq;
     int rc;
 
@@ -207,17 +207,17 @@ static int collect_charges(apr_array_header_t *seqs, int *done, const pay_reset_
     pay_store_charge_key(&after, scope, at->place.cursor.seq);
     rc = pay_rows_next(&key, &row, &scan);
     while (!rc && seqs->nelts < PAY_STORE_TOUR_CHARGES_MAX) {
-        seq = key.mv_size == PAY_STORE_CHARGE_KEY_LEN
-                  ? pay_store_read_u64((const char *)key.mv_data + PAY_STORE_SCOPE_LEN)
+        seq = key.len == PAY_STORE_CHARGE_KEY_LEN
+                  ? pay_store_read_u64((const char *)key.data + PAY_STORE_SCOPE_LEN)
                   : APR_UINT64_MAX;
         if (seq > at->charge_seq) {
-            rc = MDB_NOTFOUND;
+            rc = PAY_ROWS_NOTFOUND;
             break;
         }
         APR_ARRAY_PUSH(seqs, apr_uint64_t) = seq;
         rc = pay_rows_next(&key, &row, &scan);
     }
-    *done = rc == MDB_NOTFOUND;
+    *done = rc == PAY_ROWS_NOTFOUND;
     return pay_rows_scan_end(&scan, rc);
 }
 
@@ -270,8 +270,8 @@ static int is_from_before(const pay_store_kept_t *kept, const pay_reset_t *at)
     }
 }
 
-static int want_kept(int *wanted, const pay_store_gather_t *gather, const MDB_val *key,
-                     const MDB_val *row, apr_pool_t *p)
+static int want_kept(int *wanted, const pay_store_gather_t *gather, const pay_bytes_t *key,
+                     const pay_bytes_t *row, apr_pool_t *p)
 {
     const pay_reset_t *at = gather->baton;
     pay_store_kept_t kept;
@@ -283,8 +283,8 @@ static int want_kept(int *wanted, const pay_store_gather_t *gather, const MDB_va
     return rc;
 }
 
-static int want_refund(int *wanted, const pay_store_gather_t *gather, const MDB_val *key,
-                       const MDB_val *row, apr_pool_t *p)
+static int want_refund(int *wanted, const pay_store_gather_t *gather, const pay_bytes_t *key,
+                       const pay_bytes_t *row, apr_pool_t *p)
 {
     const pay_reset_t *at = gather->baton;
     pay_store_refund_t *refund;
@@ -298,8 +298,8 @@ static int want_refund(int *wanted, const pay_store_gather_t *gather, const MDB_
     return rc;
 }
 
-static int take_lone_refund(pay_store_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
-                            const MDB_val *row, apr_pool_t *p)
+static int take_lone_refund(pay_store_gather_t *gather, pay_rows_txn_t *txn, const pay_bytes_t *key,
+                            const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_store_refund_t *refund;
     int rc;
@@ -309,8 +309,8 @@ static int take_lone_refund(pay_store_gather_t *gather, pay_rows_txn_t *txn, con
     return rc ? rc : pay_store_discard_refund(txn, &refund->refund, p);
 }
 
-static int want_test(int *wanted, const pay_store_gather_t *gather, const MDB_val *key,
-                     const MDB_val *row, apr_pool_t *p)
+static int want_test(int *wanted, const pay_store_gather_t *gather, const pay_bytes_t *key,
+                     const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_event_t *event;
     int rc;
@@ -324,8 +324,8 @@ static int want_test(int *wanted, const pay_store_gather_t *gather, const MDB_va
     return rc;
 }
 
-static int take_test(pay_store_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
-                     const MDB_val *row, apr_pool_t *p)
+static int take_test(pay_store_gather_t *gather, pay_rows_txn_t *txn, const pay_bytes_t *key,
+                     const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_event_t *event;
     int rc;
@@ -335,8 +335,8 @@ static int take_test(pay_store_gather_t *gather, pay_rows_txn_t *txn, const MDB_
     return rc ? rc : pay_store_event_remove(txn, event);
 }
 
-static int want_token(int *wanted, const pay_store_gather_t *gather, const MDB_val *key,
-                      const MDB_val *row, apr_pool_t *p)
+static int want_token(int *wanted, const pay_store_gather_t *gather, const pay_bytes_t *key,
+                      const pay_bytes_t *row, apr_pool_t *p)
 {
     const pay_reset_t *at = gather->baton;
     pay_token_t *token;

@@ -28,17 +28,17 @@ static int entries_due(apr_array_header_t **out, pay_rows_txn_t *txn, apr_time_t
     return pay_store_entries_due(out, txn, &kept_due, now, now + LONGEST + 1, limit, p);
 }
 
-static int delete_entry(pay_rows_txn_t *txn, const MDB_val *entry)
+static int delete_entry(pay_rows_txn_t *txn, const pay_bytes_t *entry)
 {
     return pay_store_entry_del(txn, PAY_TABLE_KEPT_DUE, entry);
 }
 
 /* Moves the entry to another time; one whose row cannot be read moves to the end, so that it never
  * blocks the others. */
-static int push_entry(pay_rows_txn_t *txn, const MDB_val *entry, const MDB_val *kept_key,
+static int push_entry(pay_rows_txn_t *txn, const pay_bytes_t *entry, const pay_bytes_t *kept_key,
                       apr_time_t due_at)
 {
-    MDB_val at, nothing = {0, NULL};
+    pay_bytes_t at, nothing = {0, NULL};
     pay_store_key_t key;
     int rc;
 
@@ -52,7 +52,7 @@ static int push_entry(pay_rows_txn_t *txn, const MDB_val *entry, const MDB_val *
 }
 
 /* Sets *over to 1 unless the row's charge is pending, or may be. */
-static int is_over(int *over, pay_rows_txn_t *txn, const MDB_val *kept_key,
+static int is_over(int *over, pay_rows_txn_t *txn, const pay_bytes_t *kept_key,
                    const pay_store_kept_t *kept, apr_pool_t *p)
 {
     pay_charge_t *charge;
@@ -61,30 +61,30 @@ static int is_over(int *over, pay_rows_txn_t *txn, const MDB_val *kept_key,
 
     *over = 1;
     if (kept->what != PAY_KEPT_CHARGE) {
-        return MDB_SUCCESS;
+        return 0;
     }
     *over = 0;
-    pay_store_read_scope(&scope, kept_key->mv_data);
+    pay_store_read_scope(&scope, kept_key->data);
     rc = pay_store_charge_get(&charge, txn, &scope, kept->seq, p);
-    if (rc == MDB_NOTFOUND || (!rc && !pay_store_kept_is_of_charge(charge, kept_key))) {
+    if (rc == PAY_ROWS_NOTFOUND || (!rc && !pay_store_kept_is_of_charge(charge, kept_key))) {
         rc = pay_rows_bad(PAY_TABLE_KEPT, kept_key);
     }
     if (rc) {
-        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_BAD ? 0 : rc;
     }
     *over = charge->state != PAY_CHARGE_PENDING;
-    return MDB_SUCCESS;
+    return 0;
 }
 
 /* Removes the digest of the refund's request; *over is 0 if the refund is pending, and still
  * stands for the request, or if the clock is ahead and the window is not over. */
-static int forget_repeat(int *over, pay_rows_txn_t *txn, const MDB_val *kept_key,
+static int forget_repeat(int *over, pay_rows_txn_t *txn, const pay_bytes_t *kept_key,
                          const pay_store_kept_t *kept, apr_pool_t *p)
 {
     apr_interval_time_t age;
     pay_store_refund_t *row;
     pay_store_key_t key;
-    MDB_val at;
+    pay_bytes_t at;
     int rc;
 
     *over = 1;
@@ -92,20 +92,20 @@ static int forget_repeat(int *over, pay_rows_txn_t *txn, const MDB_val *kept_key
     at = pay_store_key_val(&key);
     rc = pay_store_refund_get(&row, txn, &at, p);
     if (rc) {
-        *over = rc == MDB_NOTFOUND; /* one that cannot be read may be repaired */
-        return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+        *over = rc == PAY_ROWS_NOTFOUND; /* one that cannot be read may be repaired */
+        return rc == PAY_ROWS_NOTFOUND || rc == PAY_ROWS_BAD ? 0 : rc;
     }
     *over = row->refund.state != PAY_REFUND_PENDING
             && (!pay_moment_age(&age, &row->refund.opened) || age >= PAY_REFUND_REPEAT_MAX);
-    return *over ? pay_store_refund_repeat_forget(txn, row, p) : MDB_SUCCESS;
+    return *over ? pay_store_refund_repeat_forget(txn, row, p) : 0;
 }
 
 /* The entry's row was read; the row's own time counts. */
-static int expire_row(const expire_t *expire, pay_rows_txn_t *txn, const MDB_val *entry,
-                      const MDB_val *kept_key, pay_store_kept_t *kept)
+static int expire_row(const expire_t *expire, pay_rows_txn_t *txn, const pay_bytes_t *entry,
+                      const pay_bytes_t *kept_key, pay_store_kept_t *kept)
 {
     const pay_store_kept_t before = *kept;
-    int rc = MDB_SUCCESS, over;
+    int rc = 0, over;
 
     if (kept->due_at == 0) { /* a refund's record never expires */
         return delete_entry(txn, entry);
@@ -128,21 +128,21 @@ static int expire_row(const expire_t *expire, pay_rows_txn_t *txn, const MDB_val
     return pay_store_kept_write(txn, kept_key, &before, kept, expire->p);
 }
 
-static int expire_entry(const expire_t *expire, pay_rows_txn_t *txn, const MDB_val *entry)
+static int expire_entry(const expire_t *expire, pay_rows_txn_t *txn, const pay_bytes_t *entry)
 {
-    MDB_val kept_key, at, row;
+    pay_bytes_t kept_key, at, row;
     pay_store_kept_t kept;
     int rc;
 
-    if (entry->mv_size != PAY_STORE_KEPT_DUE_KEY_LEN) {
+    if (entry->len != PAY_STORE_KEPT_DUE_KEY_LEN) {
         (void)pay_rows_bad(PAY_TABLE_KEPT_DUE, entry);
         return delete_entry(txn, entry);
     }
-    kept_key.mv_size = PAY_STORE_KEPT_KEY_LEN;
-    kept_key.mv_data = (char *)entry->mv_data + sizeof(apr_uint64_t);
+    kept_key.len = PAY_STORE_KEPT_KEY_LEN;
+    kept_key.data = (const char *)entry->data + sizeof(apr_uint64_t);
     at = kept_key;
     rc = pay_rows_get(&row, txn, PAY_TABLE_KEPT, &at);
-    if (rc == MDB_NOTFOUND) {
+    if (rc == PAY_ROWS_NOTFOUND) {
         return delete_entry(txn, entry);
     }
     if (!rc) {
@@ -163,7 +163,7 @@ static int expire_work(pay_rows_txn_t *txn, void *baton)
     expire->count = 0;
     rc = entries_due(&entries, txn, expire->now, expire->limit, expire->p);
     for (i = 0; !rc && i < entries->nelts; i++) {
-        rc = expire_entry(expire, txn, &APR_ARRAY_IDX(entries, i, MDB_val));
+        rc = expire_entry(expire, txn, &APR_ARRAY_IDX(entries, i, pay_bytes_t));
     }
     if (!rc) {
         expire->count = entries->nelts;

@@ -55,7 +55,7 @@ apr_status_t pay_store_stat(pay_store_stat_t *out, pay_store_t *store, apr_pool_
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_schema_get(&version, txn.mdb);
+    rc = pay_lmdb_schema_get(&version, txn.native);
     if (!rc) {
         out->schema_version = version;
         rc = stat_tables(out, &txn);

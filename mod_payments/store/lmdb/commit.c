@@ -365,7 +365,7 @@ apr_status_t pay_rows_commit(pay_store_t *db, pay_turn_t turn, int grows, pay_ro
     return waiter.rv;
 }
 
-void pay_rows_hint(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key)
+void pay_rows_hint(pay_rows_txn_t *txn, pay_table_t table, const pay_bytes_t *key)
 {
     (void)txn, (void)table, (void)key;
 }
@@ -393,8 +393,8 @@ apr_status_t pay_store_probe(pay_store_t *store)
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    env = mdb_env_get_userctx(mdb_txn_env(txn.mdb));
-    rv = transaction_check(env, txn.mdb);
+    env = mdb_env_get_userctx(mdb_txn_env(txn.native));
+    rv = transaction_check(env, txn.native);
     if (rv == APR_SUCCESS && is_stalled(env, store)) {
         rv = PAY_STORE_EBUSY;
     }

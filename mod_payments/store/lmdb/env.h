@@ -146,7 +146,7 @@ apr_status_t pay_lmdb_handle_close(void *db);
  * not. */
 static inline pay_lmdb_env_t *pay_lmdb_env_of(const pay_rows_txn_t *txn)
 {
-    return mdb_env_get_userctx(mdb_txn_env(txn->mdb));
+    return mdb_env_get_userctx(mdb_txn_env(txn->native));
 }
 
 /* --- store/lmdb/env.c --- */

@@ -169,7 +169,7 @@ static int issue_token(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool
 
     if (charge->kind != PAY_CHARGE_CHECKOUT || charge->state == PAY_CHARGE_FAILED
         || !*charge->token) {
-        return MDB_SUCCESS;
+        return 0;
     }
     return pay_store_token_issue(txn, &token, p);
 }
@@ -186,7 +186,7 @@ int pay_store_charge_settle(int *changed, pay_rows_txn_t *txn, pay_charge_t *cha
 
     *changed = 0;
     if (!pay_store_charge_decide(charge, outcome, p)) {
-        return MDB_SUCCESS;
+        return 0;
     }
     charge->held = PAY_NOT_HELD;
     pay_store_charge_fee(charge, txn, p);
@@ -220,7 +220,7 @@ static int resolve_decided(resolve_t *resolve, pay_rows_txn_t *txn)
     }
     resolve->contradicts = 1;
     if (charge->contradiction[0] != '\0') { /* the first one stays */
-        return MDB_SUCCESS;
+        return 0;
     }
     charge->contradiction = pay_store_contradiction(resolve->outcome, resolve->p);
     return pay_store_charge_put(txn, charge, resolve->p);
@@ -258,7 +258,7 @@ static int resolve_work(pay_rows_txn_t *txn, void *baton)
     resolve->contradicts = 0;
     resolve->disputed = 0;
     rc = pay_store_charge_get(&charge, txn, resolve->scope, resolve->seq, resolve->p);
-    if (rc == MDB_NOTFOUND) {
+    if (rc == PAY_ROWS_NOTFOUND) {
         return PAY_ROWS_SILENT;
     }
     if (rc) {
@@ -374,7 +374,7 @@ static int late_work(pay_rows_txn_t *txn, void *baton)
     late->found = 0;
     rc = pay_store_charge_get(&charge, txn, late->scope, late->seq, late->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? PAY_ROWS_SILENT : rc;
+        return rc == PAY_ROWS_NOTFOUND ? PAY_ROWS_SILENT : rc;
     }
     late->out = charge;
     if (charge->state != PAY_CHARGE_FAILED || charge->late != late->step->from) {
@@ -434,7 +434,7 @@ static int keep_answer(const void_t *work, pay_rows_txn_t *txn)
     pay_writer_t *w;
 
     if (!work->use) {
-        return MDB_SUCCESS;
+        return 0;
     }
     w = pay_writer_make(ANSWER_SIZE_HINT, work->p);
     pay_void_answer_to_json(w, work->out);
@@ -476,18 +476,18 @@ static int void_work(pay_rows_txn_t *txn, void *baton)
     work->voided = 0;
     if (work->use) {
         rc = pay_store_kept_get(&work->kept, txn, work->scope, work->use, work->p);
-        if (rc != MDB_NOTFOUND) {
+        if (rc != PAY_ROWS_NOTFOUND) {
             return rc;
         }
     }
     rc = pay_store_charge_get_ref(&work->out, txn, work->scope, work->reference, work->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
     }
     if (work->out->kind != PAY_CHARGE_CHECKOUT
         || pay_charge_in_flight(work->out) /* the payer may be paying at this moment */
         || !pay_charge_may_become(work->out->state, PAY_CHARGE_VOID)) {
-        return MDB_SUCCESS;
+        return 0;
     }
     return close_checkout(work, txn);
 }

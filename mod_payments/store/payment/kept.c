@@ -27,7 +27,7 @@ static const pay_row_field_t kept_fields[] = {
 /* A row has exactly the data of its kind, and only a refund's never expires. */
 static int is_sound(const pay_store_kept_t *kept)
 {
-    if (kept->what != PAY_KEPT_TEXT && kept->text.mv_size != 0) {
+    if (kept->what != PAY_KEPT_TEXT && kept->text.len != 0) {
         return 0;
     }
     switch (kept->what) {
@@ -43,47 +43,46 @@ static int is_sound(const pay_store_kept_t *kept)
                    || kept->refusal == PAY_REFUND_REFUSED_ABOVE
                    || kept->refusal == PAY_REFUND_REFUSED_FULL);
     case PAY_KEPT_TEXT:
-        return kept->due_at > 0 && kept->text.mv_size > 0
-               && kept->text.mv_size <= PAY_STORE_KEPT_TEXT_MAX
-               && !memchr(kept->text.mv_data, 0, kept->text.mv_size);
+        return kept->due_at > 0 && kept->text.len > 0 && kept->text.len <= PAY_STORE_KEPT_TEXT_MAX
+               && !memchr(kept->text.data, 0, kept->text.len);
     }
     return 0;
 }
 
-int pay_store_kept_decode(pay_store_kept_t *out, const MDB_val *key, const MDB_val *row)
+int pay_store_kept_decode(pay_store_kept_t *out, const pay_bytes_t *key, const pay_bytes_t *row)
 {
     size_t used;
     int rc;
 
     memset(out, 0, sizeof(*out));
-    if (key->mv_size != PAY_STORE_KEPT_KEY_LEN) {
+    if (key->len != PAY_STORE_KEPT_KEY_LEN) {
         return pay_rows_bad(PAY_TABLE_KEPT, key);
     }
     /* It has no strings, so no pool is needed. */
     rc = pay_row_decode(out, kept_fields, KEPT_FIELDS, row, &used, NULL);
     if (!rc) {
-        out->text.mv_size = row->mv_size - used;
-        out->text.mv_data = (char *)row->mv_data + used;
+        out->text.len = row->len - used;
+        out->text.data = (const char *)row->data + used;
     }
     if (rc || !is_sound(out)) {
         return pay_rows_bad(PAY_TABLE_KEPT, key);
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
-void pay_store_kept_due_key(pay_store_key_t *out, apr_time_t due_at, const MDB_val *kept_key)
+void pay_store_kept_due_key(pay_store_key_t *out, apr_time_t due_at, const pay_bytes_t *kept_key)
 {
     pay_store_key_start(out);
     pay_store_key_time(out, due_at);
-    (void)pay_store_key_bytes(out, kept_key->mv_data, kept_key->mv_size);
+    (void)pay_store_key_bytes(out, kept_key->data, kept_key->len);
 }
 
-void pay_store_kept_refund_key(pay_store_key_t *out, const MDB_val *key,
+void pay_store_kept_refund_key(pay_store_key_t *out, const pay_bytes_t *key,
                                const pay_store_kept_t *kept)
 {
     pay_scope_t scope;
 
-    pay_store_read_scope(&scope, key->mv_data);
+    pay_store_read_scope(&scope, key->data);
     pay_store_refund_key(out, &scope, kept->refund_created_at, kept->seq);
 }
 
@@ -92,30 +91,30 @@ void pay_store_kept_refund_key(pay_store_key_t *out, const MDB_val *key,
 static int due_of(pay_store_entry_t *entry, const pay_store_key_t *at, const void *record)
 {
     const pay_store_kept_t *kept = record;
-    const MDB_val key = pay_store_key_val(at);
+    const pay_bytes_t key = pay_store_key_val(at);
 
     if (kept->due_at == 0) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     entry->table = PAY_TABLE_KEPT_DUE;
     entry->value_len = 0;
     pay_store_kept_due_key(&entry->key, kept->due_at, &key);
-    return MDB_SUCCESS;
+    return 0;
 }
 
-static int row_of_due(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
+static int row_of_due(pay_store_key_t *row_key, const pay_bytes_t *key, const pay_bytes_t *value)
 {
     (void)value;
-    return pay_store_key_of(row_key, (const char *)key->mv_data + sizeof(apr_uint64_t),
+    return pay_store_key_of(row_key, (const char *)key->data + sizeof(apr_uint64_t),
                             PAY_STORE_KEPT_KEY_LEN);
 }
 
-static const char *wrong_due(pay_table_t table, const MDB_val *key, const void *record)
+static const char *wrong_due(pay_table_t table, const pay_bytes_t *key, const void *record)
 {
     const pay_store_kept_t *kept = record;
 
     (void)table;
-    return kept->due_at == pay_store_read_time(key->mv_data)
+    return kept->due_at == pay_store_read_time(key->data)
                ? NULL
                : "the idempotency record ends at another "
                  "time";
@@ -131,10 +130,10 @@ static const pay_store_index_t indexes[] = {
      .wrong = wrong_due},
 };
 
-static int load(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p)
+static int load(void **record, pay_rows_txn_t *txn, const pay_bytes_t *row_key, apr_pool_t *p)
 {
     pay_store_kept_t *kept = apr_palloc(p, sizeof(*kept));
-    MDB_val at = *row_key, row;
+    pay_bytes_t at = *row_key, row;
     int rc;
 
     *record = kept;
@@ -145,27 +144,30 @@ static int load(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_
 const pay_store_record_t pay_store_kept_record = {
     .table = PAY_TABLE_KEPT, .indexes = indexes, .index_count = 1, .load = load};
 
-int pay_store_kept_write(pay_rows_txn_t *txn, const MDB_val *key, const pay_store_kept_t *before,
-                         const pay_store_kept_t *kept, apr_pool_t *p)
+int pay_store_kept_write(pay_rows_txn_t *txn, const pay_bytes_t *key,
+                         const pay_store_kept_t *before, const pay_store_kept_t *kept,
+                         apr_pool_t *p)
 {
-    MDB_val fields, row;
+    pay_bytes_t fields, row;
     pay_store_key_t at;
+    char *bytes;
     int rc;
 
-    if (kept->text.mv_size > PAY_STORE_KEPT_TEXT_MAX) {
+    if (kept->text.len > PAY_STORE_KEPT_TEXT_MAX) {
         return ENAMETOOLONG;
     }
     rc = pay_row_encode(&fields, kept_fields, KEPT_FIELDS, kept, p);
     if (rc) {
         return rc;
     }
-    row.mv_size = fields.mv_size + kept->text.mv_size;
-    row.mv_data = apr_palloc(p, row.mv_size);
-    memcpy(row.mv_data, fields.mv_data, fields.mv_size);
-    if (kept->text.mv_size) {
-        memcpy((char *)row.mv_data + fields.mv_size, kept->text.mv_data, kept->text.mv_size);
+    row.len = fields.len + kept->text.len;
+    bytes = apr_palloc(p, row.len);
+    memcpy(bytes, fields.data, fields.len);
+    if (kept->text.len) {
+        memcpy(bytes + fields.len, kept->text.data, kept->text.len);
     }
-    (void)pay_store_key_of(&at, key->mv_data, key->mv_size);
+    row.data = bytes;
+    (void)pay_store_key_of(&at, key->data, key->len);
     return pay_store_record_put(txn, &pay_store_kept_record, &at, &row, before, kept);
 }
 
@@ -181,7 +183,7 @@ int pay_store_kept_add_repeat(pay_rows_txn_t *txn, const pay_refund_t *refund, a
                                    .due_at = due_at};
     pay_store_key_t key;
     void *before;
-    MDB_val at;
+    pay_bytes_t at;
     int rc;
 
     pay_store_key_of_scope(&key, &refund->scope);
@@ -189,17 +191,18 @@ int pay_store_kept_add_repeat(pay_rows_txn_t *txn, const pay_refund_t *refund, a
     pay_store_key_u64(&key, refund->seq);
     at = pay_store_key_val(&key);
     rc = load(&before, txn, &at, p);
-    if (rc && rc != MDB_NOTFOUND) {
+    if (rc && rc != PAY_ROWS_NOTFOUND) {
         return rc;
     }
     return pay_store_kept_write(txn, &at, rc ? NULL : before, &kept, p);
 }
 
-int pay_store_kept_take_out(pay_rows_txn_t *txn, const MDB_val *key, const pay_store_kept_t *kept)
+int pay_store_kept_take_out(pay_rows_txn_t *txn, const pay_bytes_t *key,
+                            const pay_store_kept_t *kept)
 {
     pay_store_key_t at;
 
-    (void)pay_store_key_of(&at, key->mv_data, key->mv_size);
+    (void)pay_store_key_of(&at, key->data, key->len);
     return pay_store_record_del(txn, &pay_store_kept_record, &at, kept);
 }
 
@@ -234,7 +237,7 @@ int pay_store_kept_key(pay_store_key_t *key, const pay_scope_t *scope, const pay
     (void)pay_store_key_bytes(key, head, sizeof(head));
     (void)pay_store_key_bytes(key, digest, sizeof(digest));
     assert(key->len == PAY_STORE_KEPT_KEY_LEN);
-    return MDB_SUCCESS;
+    return 0;
 }
 
 /* The first byte of kept_as: the kind of key, and the operation if it is not the charge's own. */
@@ -253,9 +256,9 @@ static void kept_as_head(unsigned char head[2], const pay_charge_t *charge)
     head[1] = other ? other : PAY_OPERATION_CHARGE;
 }
 
-int pay_store_kept_is_of_charge(const pay_charge_t *charge, const MDB_val *key)
+int pay_store_kept_is_of_charge(const pay_charge_t *charge, const pay_bytes_t *key)
 {
-    const unsigned char *at = key->mv_data;
+    const unsigned char *at = key->data;
     unsigned char head[2];
 
     kept_as_head(head, charge);
@@ -263,44 +266,44 @@ int pay_store_kept_is_of_charge(const pay_charge_t *charge, const MDB_val *key)
            && memcmp(charge->kept_as + 1, at + DIGEST_OFFSET, PAY_SHA256_LEN) == 0;
 }
 
-static int load_charge(pay_kept_t *out, pay_rows_txn_t *txn, const MDB_val *key,
+static int load_charge(pay_kept_t *out, pay_rows_txn_t *txn, const pay_bytes_t *key,
                        const pay_store_kept_t *kept, apr_pool_t *p)
 {
     pay_charge_t *charge;
     pay_scope_t scope;
     int rc;
 
-    pay_store_read_scope(&scope, key->mv_data);
+    pay_store_read_scope(&scope, key->data);
     rc = pay_store_charge_get(&charge, txn, &scope, kept->seq, p);
-    if (rc == MDB_NOTFOUND || (!rc && !pay_store_kept_is_of_charge(charge, key))) {
+    if (rc == PAY_ROWS_NOTFOUND || (!rc && !pay_store_kept_is_of_charge(charge, key))) {
         return pay_rows_bad(PAY_TABLE_KEPT, key);
     }
     if (rc) {
         return rc;
     }
     out->charge = charge;
-    return MDB_SUCCESS;
+    return 0;
 }
 
-static int load_refund(pay_kept_t *out, pay_rows_txn_t *txn, const MDB_val *key,
+static int load_refund(pay_kept_t *out, pay_rows_txn_t *txn, const pay_bytes_t *key,
                        const pay_store_kept_t *kept, apr_pool_t *p)
 {
     pay_store_refund_t *refund;
     pay_store_key_t refund_key;
-    MDB_val at;
+    pay_bytes_t at;
     int rc;
 
     pay_store_kept_refund_key(&refund_key, key, kept);
     at = pay_store_key_val(&refund_key);
     rc = pay_store_refund_get(&refund, txn, &at, p);
-    if (rc == MDB_NOTFOUND) { /* a refund is never deleted, so the key's row is wrong */
+    if (rc == PAY_ROWS_NOTFOUND) { /* a refund is never deleted, so the key's row is wrong */
         return pay_rows_bad(PAY_TABLE_KEPT, key);
     }
     if (rc) {
         return rc;
     }
     out->refund = &refund->refund;
-    return MDB_SUCCESS;
+    return 0;
 }
 
 int pay_store_kept_get(pay_kept_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
@@ -309,7 +312,7 @@ int pay_store_kept_get(pay_kept_t **out, pay_rows_txn_t *txn, const pay_scope_t 
     pay_store_kept_t kept;
     pay_store_key_t key;
     pay_kept_t *found;
-    MDB_val at, row;
+    pay_bytes_t at, row;
     int rc;
 
     *out = NULL;
@@ -335,7 +338,7 @@ int pay_store_kept_get(pay_kept_t **out, pay_rows_txn_t *txn, const pay_scope_t 
     } else if (found->same_request && kept.what == PAY_KEPT_REFUSAL) {
         found->refusal = kept.refusal;
     } else if (found->same_request) {
-        found->text = apr_pstrmemdup(p, kept.text.mv_data, kept.text.mv_size);
+        found->text = apr_pstrmemdup(p, kept.text.data, kept.text.len);
     }
     if (!rc) {
         *out = found;
@@ -347,7 +350,7 @@ int pay_store_kept_known(int *known, pay_rows_txn_t *txn, const pay_scope_t *sco
                          const pay_idempotency_t *use)
 {
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
     int rc;
 
     *known = 0;
@@ -357,8 +360,8 @@ int pay_store_kept_known(int *known, pay_rows_txn_t *txn, const pay_scope_t *sco
     }
     at = pay_store_key_val(&key);
     rc = pay_rows_get(&row, txn, PAY_TABLE_KEPT, &at);
-    *known = rc == MDB_SUCCESS;
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    *known = rc == 0;
+    return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
 }
 
 /* An existing record for the key is an error of the caller, and stays unchanged. */
@@ -366,7 +369,7 @@ static int add(pay_rows_txn_t *txn, const pay_scope_t *scope, const pay_idempote
                pay_store_kept_t *kept, apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val at;
+    pay_bytes_t at;
     int rc;
 
     memcpy(kept->digest, use->digest, PAY_SHA256_LEN);
@@ -401,11 +404,11 @@ int pay_store_kept_remove_charge(pay_rows_txn_t *txn, const pay_charge_t *charge
     unsigned char head[2];
     pay_store_key_t key;
     pay_store_kept_t kept;
-    MDB_val at, row;
+    pay_bytes_t at, row;
     int rc;
 
     if (memcmp(charge->kept_as, none, sizeof(none)) == 0) {
-        return MDB_SUCCESS;
+        return 0;
     }
     kept_as_head(head, charge);
     pay_store_key_of_scope(&key, &charge->scope);
@@ -414,14 +417,14 @@ int pay_store_kept_remove_charge(pay_rows_txn_t *txn, const pay_charge_t *charge
     at = pay_store_key_val(&key);
     rc = pay_rows_get(&row, txn, PAY_TABLE_KEPT, &at);
     if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
     }
     rc = pay_store_kept_decode(&kept, &at, &row);
     if (rc) {
         return rc;
     }
     if (kept.what != PAY_KEPT_CHARGE || kept.seq != charge->seq) {
-        return MDB_SUCCESS; /* its own record had expired: the key belongs to another charge now */
+        return 0; /* its own record had expired: the key belongs to another charge now */
     }
     return pay_store_kept_take_out(txn, &at, &kept);
 }
@@ -459,9 +462,9 @@ int pay_store_kept_add_text(pay_rows_txn_t *txn, const pay_scope_t *scope,
     pay_store_kept_t kept = {.what = PAY_KEPT_TEXT,
                              .created_at = now,
                              .due_at = now + PAY_IDEMPOTENCY_KEEP,
-                             .text = {strlen(text), (void *)text}};
+                             .text = {strlen(text), text}};
 
-    assert(kept.text.mv_size > 0);
+    assert(kept.text.len > 0);
     return add(txn, scope, use, &kept, p);
 }
 
@@ -489,7 +492,7 @@ static int keep_work(pay_rows_txn_t *txn, void *baton)
 
     keep->out = NULL;
     rc = pay_store_kept_get(&keep->out, txn, keep->scope, keep->use, keep->p);
-    if (rc != MDB_NOTFOUND) {
+    if (rc != PAY_ROWS_NOTFOUND) {
         return rc;
     }
     rc = pay_store_kept_add_text(txn, keep->scope, keep->use, keep->text, pay_store_time_now(),
@@ -500,7 +503,7 @@ static int keep_work(pay_rows_txn_t *txn, void *baton)
     keep->out = apr_pcalloc(keep->p, sizeof(*keep->out));
     keep->out->same_request = 1;
     keep->out->text = keep->text;
-    return MDB_SUCCESS;
+    return 0;
 }
 
 apr_status_t pay_store_kept_put(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,

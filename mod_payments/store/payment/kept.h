@@ -4,7 +4,7 @@
 
 /*
  * Idempotency records, inside a transaction that the caller holds (docs/store.md, rule 12).
- * Functions return LMDB's codes or PAY_ROWS_BAD (already logged). An operation looks up the key
+ * Functions return the seam's codes or PAY_ROWS_BAD (already logged). An operation looks up the key
  * with pay_store_kept_get, and adds a record after its last check: records are never overwritten.
  */
 
@@ -42,15 +42,15 @@ typedef struct pay_store_kept_t {
     pay_refund_verdict_t refusal;
     apr_time_t created_at;
     apr_time_t due_at; /* when it expires; 0: never */
-    MDB_val text;      /* inside the row that was read */
+    pay_bytes_t text;  /* inside the row that was read */
 } pay_store_kept_t;
 
-/* Its key in table kept. Returns a code of ours or LMDB's, or an APR status, which pay_rows_status
+/* Its key in table kept. Returns a code of the seam, or an APR status, which pay_rows_status
  * passes through. */
 int pay_store_kept_key(pay_store_key_t *key, const pay_scope_t *scope,
                        const pay_idempotency_t *use);
 
-/* The record of the key, with charge or refund loaded; MDB_NOTFOUND if there is no record. */
+/* The record of the key, with charge or refund loaded; PAY_ROWS_NOTFOUND if there is no record. */
 int pay_store_kept_get(pay_kept_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
                        const pay_idempotency_t *use, apr_pool_t *p);
 
@@ -84,18 +84,20 @@ int pay_store_kept_add_repeat(pay_rows_txn_t *txn, const pay_refund_t *refund, a
 
 /* --- rows, for kept_expire and check --- */
 /* The row at `key`, whose length is checked too. */
-int pay_store_kept_decode(pay_store_kept_t *out, const MDB_val *key, const MDB_val *row);
+int pay_store_kept_decode(pay_store_kept_t *out, const pay_bytes_t *key, const pay_bytes_t *row);
 extern const pay_store_record_t pay_store_kept_record;
-/* Writes the row. `before` is the stored row; NULL if there is none, else MDB_KEYEXIST. */
-int pay_store_kept_write(pay_rows_txn_t *txn, const MDB_val *key, const pay_store_kept_t *before,
-                         const pay_store_kept_t *kept, apr_pool_t *p);
+/* Writes the row. `before` is the stored row; NULL if there is none, else PAY_ROWS_EXISTS. */
+int pay_store_kept_write(pay_rows_txn_t *txn, const pay_bytes_t *key,
+                         const pay_store_kept_t *before, const pay_store_kept_t *kept,
+                         apr_pool_t *p);
 /* Deletes a row that was read. `key` may point into the store: it is copied first. */
-int pay_store_kept_take_out(pay_rows_txn_t *txn, const MDB_val *key, const pay_store_kept_t *kept);
-void pay_store_kept_due_key(pay_store_key_t *out, apr_time_t due_at, const MDB_val *kept_key);
+int pay_store_kept_take_out(pay_rows_txn_t *txn, const pay_bytes_t *key,
+                            const pay_store_kept_t *kept);
+void pay_store_kept_due_key(pay_store_key_t *out, apr_time_t due_at, const pay_bytes_t *kept_key);
 /* The key of the refund that the row at `key` refers to. */
-void pay_store_kept_refund_key(pay_store_key_t *out, const MDB_val *key,
+void pay_store_kept_refund_key(pay_store_key_t *out, const pay_bytes_t *key,
                                const pay_store_kept_t *kept);
 /* Returns 1 if the charge names `key` as its record. */
-int pay_store_kept_is_of_charge(const pay_charge_t *charge, const MDB_val *key);
+int pay_store_kept_is_of_charge(const pay_charge_t *charge, const pay_bytes_t *key);
 
 #endif

@@ -5,7 +5,7 @@
 /*
  * The single row of each scope: the last assigned values and the state of its imports. Read and
  * written inside the write transaction that assigns a value, so that commit order is the order of
- * sequences. Functions return LMDB's codes or PAY_ROWS_BAD.
+ * sequences. Functions return the seam's codes or PAY_ROWS_BAD.
  */
 
 #include "base/shared/worker.h"

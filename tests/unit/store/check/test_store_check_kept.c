@@ -59,7 +59,7 @@ static int rewrite_work(pay_rows_txn_t *txn, void *baton)
     rewrite_t *rewrite = baton;
     pay_store_key_t key;
     void *before;
-    MDB_val at;
+    pay_bytes_t at;
     int rc;
 
     till_kept_key(&key, rewrite->i, rewrite->use);
@@ -85,7 +85,7 @@ static void lead_to(int i, const pay_idempotency_t *use, pay_store_kept_what_t w
 static void plant_due(int i, const pay_idempotency_t *use, apr_time_t due_at, const char *bytes)
 {
     pay_store_key_t kept, due;
-    MDB_val at;
+    pay_bytes_t at;
 
     till_kept_key(&kept, i, use);
     at = pay_store_key_val(&kept);

@@ -306,23 +306,23 @@ END_TEST
 #define OLDER_SCOPE_FIELDS 11
 
 typedef struct row_t {
-    MDB_val key, val;
+    pay_bytes_t key, val;
 } row_t;
 
 static void shorten(pay_rows_txn_t *txn, pay_table_t table, int fields)
 {
     apr_array_header_t *rows = apr_array_make(unit_pool, 8, sizeof(row_t));
     MDB_cursor *cursor;
-    MDB_val key, val;
+    pay_bytes_t key, val;
     row_t *row;
     int i, rc;
 
-    ck_assert_int_eq(mdb_cursor_open(txn->mdb, pay_lmdb_dbi(table), &cursor), 0);
-    for (rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST); !rc;
-         rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT)) {
+    ck_assert_int_eq(mdb_cursor_open(txn->native, pay_lmdb_dbi(table), &cursor), 0);
+    for (rc = mdb_cursor_get(cursor, pay_lmdb_val(&key), pay_lmdb_val(&val), MDB_FIRST); !rc;
+         rc = mdb_cursor_get(cursor, pay_lmdb_val(&key), pay_lmdb_val(&val), MDB_NEXT)) {
         row = apr_array_push(rows);
-        row->key.mv_data = apr_pmemdup(unit_pool, key.mv_data, key.mv_size);
-        row->key.mv_size = key.mv_size;
+        row->key.data = apr_pmemdup(unit_pool, key.data, key.len);
+        row->key.len = key.len;
         row->val = val;
         till_cut(&row->val, fields);
     }
@@ -338,7 +338,7 @@ static int age_work(pay_rows_txn_t *txn, void *baton)
     (void)baton;
     shorten(txn, PAY_TABLE_CHECKOUT, OLDER_CHECKOUT_FIELDS);
     shorten(txn, PAY_TABLE_SCOPE, OLDER_SCOPE_FIELDS);
-    return mdb_drop(txn->mdb, pay_lmdb_dbi(PAY_TABLE_CHECKOUT_SWEEP), 1);
+    return mdb_drop(txn->native, pay_lmdb_dbi(PAY_TABLE_CHECKOUT_SWEEP), 1);
 }
 
 static void prepare(void)

@@ -206,7 +206,7 @@ END_TEST
 static void due_key(pay_store_key_t *key, int i, const pay_idempotency_t *use, apr_time_t due_at)
 {
     pay_store_key_t kept;
-    MDB_val at;
+    pay_bytes_t at;
 
     till_kept_key(&kept, i, use);
     at = pay_store_key_val(&kept);

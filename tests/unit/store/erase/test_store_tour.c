@@ -11,7 +11,7 @@ static int begin(int *leave, pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_ch
     (void)tour;
     (void)txn;
     *leave = strcmp(charge->reference, "not-this-one") == 0;
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static int event(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_event_t *event)
@@ -26,7 +26,7 @@ static int refund(int *leave, pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_s
     (void)row;
     *leave = leave_at > 0 && (int)tour->refunds_done == leave_at - 1;
     tour->refunds_done++;
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static int charge(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
@@ -34,7 +34,7 @@ static int charge(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *cha
     (void)txn;
     (void)charge;
     tour->charges_done++;
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static const pay_store_visitor_t visitor = {

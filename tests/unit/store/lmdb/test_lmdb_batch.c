@@ -105,8 +105,8 @@ static int put_number(pay_rows_txn_t *txn, void *baton)
     static const pay_scope_t scope = {.account = 1, .mode = PAY_TEST};
     worker_t *worker = baton;
     char name[16];
-    MDB_val key = {(size_t)apr_snprintf(name, sizeof(name), "n%d", worker->number), name};
-    MDB_val val = {1, (void *)"x"};
+    pay_bytes_t key = {(size_t)apr_snprintf(name, sizeof(name), "n%d", worker->number), name};
+    pay_bytes_t val = {1, "x"};
     int rc, reached = 0;
 
     worker->runs++;

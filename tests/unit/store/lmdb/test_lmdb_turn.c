@@ -420,7 +420,7 @@ END_TEST
 /* Its turn is released with each transaction, whatever its result. */
 START_TEST(test_store_gives_its_turn_back)
 {
-    static const int codes[] = {0, MDB_KEYEXIST, MDB_MAP_FULL};
+    static const int codes[] = {0, PAY_ROWS_EXISTS, MDB_MAP_FULL};
     pay_store_options_t options = fixture_options();
     pay_store_t *store;
     int i;

@@ -45,7 +45,7 @@ static apr_uint64_t last_write(void)
     apr_uint64_t id;
 
     ck_assert_int_eq(pay_rows_begin(&txn, till->store), APR_SUCCESS);
-    id = mdb_txn_id(txn.mdb);
+    id = mdb_txn_id(txn.native);
     pay_rows_end(&txn);
     return id;
 }

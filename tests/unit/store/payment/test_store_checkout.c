@@ -113,7 +113,7 @@ END_TEST
 static int shorten_work(pay_rows_txn_t *txn, void *baton)
 {
     pay_store_key_t *key = baton;
-    MDB_val at = pay_store_key_val(key), row;
+    pay_bytes_t at = pay_store_key_val(key), row;
     int rc;
 
     rc = pay_rows_get(&row, txn, PAY_TABLE_CHECKOUT, &at);

@@ -197,9 +197,9 @@ typedef struct crowd_t {
 static int put_crowd(pay_rows_txn_t *txn, void *baton)
 {
     const crowd_t *crowd = baton;
-    MDB_val at, val = {0, NULL};
+    pay_bytes_t at, val = {0, NULL};
     pay_store_key_t key;
-    int i, rc = MDB_SUCCESS;
+    int i, rc = 0;
 
     for (i = 1; !rc && i <= crowd->count; i++) {
         pay_store_due_key(&key, crowd->from, &till->scopes[0], PAY_DUE_CHARGE, (apr_uint64_t)i);

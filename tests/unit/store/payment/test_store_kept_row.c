@@ -7,9 +7,9 @@
 
 #define END (TILL_NOW + PAY_IDEMPOTENCY_KEEP)
 
-static MDB_val text_of(const char *text)
+static pay_bytes_t text_of(const char *text)
 {
-    MDB_val val = {strlen(text), (void *)text};
+    pay_bytes_t val = {strlen(text), text};
 
     return val;
 }
@@ -23,7 +23,7 @@ static int write_work(pay_rows_txn_t *txn, void *baton)
 {
     const pay_store_kept_t *kept = baton;
     pay_store_key_t key;
-    MDB_val at;
+    pay_bytes_t at;
     int i, rc = 0;
 
     for (i = 0; !rc && i < TILL_SCOPES; i++) {
@@ -45,7 +45,7 @@ static int read_work(pay_rows_txn_t *txn, void *baton)
 {
     reread_t *reread = baton;
     pay_store_key_t key, due;
-    MDB_val at, row, val;
+    pay_bytes_t at, row, val;
     int rc;
 
     key_of(&key, TILL_SCOPES - 1);
@@ -55,9 +55,9 @@ static int read_work(pay_rows_txn_t *txn, void *baton)
         return rc;
     }
     reread->rc = pay_store_kept_decode(&reread->kept, &at, &row);
-    if (!reread->rc && reread->kept.text.mv_size) {
-        reread->kept.text = text_of(
-            apr_pstrmemdup(unit_pool, reread->kept.text.mv_data, reread->kept.text.mv_size));
+    if (!reread->rc && reread->kept.text.len) {
+        reread->kept.text =
+            text_of(apr_pstrmemdup(unit_pool, reread->kept.text.data, reread->kept.text.len));
     }
     pay_store_kept_due_key(&due, reread->kept.due_at, &at);
     at = pay_store_key_val(&due);
@@ -127,9 +127,9 @@ START_TEST(test_rows)
     ck_assert(reread.kept.seq == kept.seq && reread.kept.refund_created_at == -5);
     ck_assert_int_eq(reread.kept.refusal, kept.refusal);
     ck_assert(reread.kept.created_at == TILL_NOW && reread.kept.due_at == kept.due_at);
-    ck_assert_uint_eq(reread.kept.text.mv_size, kept.text.mv_size);
-    ck_assert(kept.text.mv_size == 0
-              || memcmp(reread.kept.text.mv_data, kept.text.mv_data, kept.text.mv_size) == 0);
+    ck_assert_uint_eq(reread.kept.text.len, kept.text.len);
+    ck_assert(kept.text.len == 0
+              || memcmp(reread.kept.text.data, kept.text.data, kept.text.len) == 0);
     ck_assert_int_eq(till_lines[PAY_LOG_ERR], 0);
 }
 END_TEST
@@ -137,7 +137,7 @@ END_TEST
 /* Copies the last scope's row as it is in the table. */
 static int copy_work(pay_rows_txn_t *txn, void *baton)
 {
-    MDB_val *row = baton, at, val;
+    pay_bytes_t *row = baton, at, val;
     pay_store_key_t key;
     int rc;
 
@@ -145,8 +145,8 @@ static int copy_work(pay_rows_txn_t *txn, void *baton)
     at = pay_store_key_val(&key);
     rc = pay_rows_get(&val, txn, PAY_TABLE_KEPT, &at);
     if (!rc) {
-        row->mv_size = val.mv_size;
-        row->mv_data = apr_pmemdup(unit_pool, val.mv_data, val.mv_size);
+        row->len = val.len;
+        row->data = apr_pmemdup(unit_pool, val.data, val.len);
     }
     return rc;
 }
@@ -155,7 +155,7 @@ START_TEST(test_damaged)
 {
     pay_store_kept_t kept = {
         .what = PAY_KEPT_TEXT, .created_at = TILL_NOW, .due_at = END, .text = text_of("{}")};
-    MDB_val row, at, cut;
+    pay_bytes_t row, at, cut;
     pay_store_key_t key = {.len = 0};
     unsigned char *bytes;
     size_t len;
@@ -165,18 +165,18 @@ START_TEST(test_damaged)
     key_of(&key, 0);
     at = pay_store_key_val(&key);
     ck_assert_int_eq(pay_store_kept_decode(&kept, &at, &row), 0);
-    for (len = 0; len <= row.mv_size - strlen("{}"); len++) { /* the text may be shorter */
-        cut = (MDB_val){len, apr_pmemdup(unit_pool, row.mv_data, len)};
+    for (len = 0; len <= row.len - strlen("{}"); len++) { /* the text may be shorter */
+        cut = (pay_bytes_t){len, apr_pmemdup(unit_pool, row.data, len)};
         ck_assert_msg(pay_store_kept_decode(&kept, &at, &cut) == PAY_ROWS_BAD, "%d bytes",
                       (int)len);
     }
-    bytes = row.mv_data;
-    bytes[row.mv_size - 1] = '\0';
+    bytes = (unsigned char *)row.data; /* of a pool */
+    bytes[row.len - 1] = '\0';
     ck_assert_int_eq(pay_store_kept_decode(&kept, &at, &row), PAY_ROWS_BAD);
-    bytes[row.mv_size - 1] = '}';
-    for (at.mv_size = 1; at.mv_size <= PAY_STORE_KEPT_KEY_LEN + 1; at.mv_size++) {
+    bytes[row.len - 1] = '}';
+    for (at.len = 1; at.len <= PAY_STORE_KEPT_KEY_LEN + 1; at.len++) {
         ck_assert_int_eq(pay_store_kept_decode(&kept, &at, &row),
-                         at.mv_size == PAY_STORE_KEPT_KEY_LEN ? 0 : PAY_ROWS_BAD);
+                         at.len == PAY_STORE_KEPT_KEY_LEN ? 0 : PAY_ROWS_BAD);
     }
 }
 END_TEST
@@ -195,14 +195,14 @@ START_TEST(test_longest_text)
     reread_t reread;
 
     memset(text, 'x', PAY_STORE_KEPT_TEXT_MAX + 1);
-    kept.text = (MDB_val){PAY_STORE_KEPT_TEXT_MAX + 1, text};
+    kept.text = (pay_bytes_t){PAY_STORE_KEPT_TEXT_MAX + 1, text};
     till_raw(too_long_work, &kept);
     ck_assert_str_eq(till_snapshot(), before);
-    kept.text.mv_size = PAY_STORE_KEPT_TEXT_MAX;
+    kept.text.len = PAY_STORE_KEPT_TEXT_MAX;
     till_raw(write_work, &kept);
     till_raw(read_work, &reread);
     ck_assert_int_eq(reread.rc, 0);
-    ck_assert_uint_eq(reread.kept.text.mv_size, PAY_STORE_KEPT_TEXT_MAX);
+    ck_assert_uint_eq(reread.kept.text.len, PAY_STORE_KEPT_TEXT_MAX);
 }
 END_TEST
 

@@ -268,11 +268,11 @@ static int act(const pair_t *pair)
 static const char *bytes_of(const pay_charge_t *charge)
 {
     pay_charge_t copy = *charge;
-    MDB_val row;
+    pay_bytes_t row;
 
     copy.contradiction = "";
     ck_assert_int_eq(pay_store_charge_encode(&row, &copy, unit_pool), 0);
-    return apr_pescape_hex(unit_pool, row.mv_data, row.mv_size, 0);
+    return apr_pescape_hex(unit_pool, row.data, row.len, 0);
 }
 
 /* The operation changed the amounts as the table says. */
