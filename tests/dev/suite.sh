@@ -78,7 +78,7 @@ demo_fails() { # DIRECTORY PORT WORDS: ./dev run fails and says why
     grep -F -- "$3" <<<"$said"
 }
 
-demo_answers() { # PORT STATUS: what a stranger gets there; 000: no connection
+demo_answers() { # PORT STATUS: what an anonymous client gets there; 000: no connection
     [ "$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$1/api/v1/")" = "$2" ]
 }
 
@@ -138,9 +138,9 @@ memory_dir() {
 
 # Programs whose tests each need their own process: state left by one (pauses after faults, messages already logged,
 # another user) would make the next one fail.
-WANT_PROCESSES='test_dashboard_guard|test_keyring|test_leaving|test_lmdb|test_lmdb_batch|test_lmdb_commit|test_lmdb_space'
+WANT_PROCESSES='test_dashboard_guard|test_keyring|test_lmdb|test_lmdb_batch|test_lmdb_commit|test_lmdb_space'
 WANT_PROCESSES=$WANT_PROCESSES'|test_lmdb_use|test_metrics|test_outbox|test_outbox_finish|test_outbox_mail'
-WANT_PROCESSES=$WANT_PROCESSES'|test_page_view|test_secret_file'
+WANT_PROCESSES=$WANT_PROCESSES'|test_page_view|test_secret_file|test_shutdown'
 
 # run_programs STAGE TREE JOBS WRAPPER...: the programs of TREE's unit_tests, or of some_tests if UNIT_BINARY says so,
 # that stdin names, one result file each. With ONE_PROCESS=1 a program's tests share its process, except in the programs

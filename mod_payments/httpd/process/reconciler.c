@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/text/time.h"
 #include "httpd/process/acquirers.h"
-#include "httpd/process/leaving.h"
+#include "httpd/process/shutdown.h"
 #include "httpd/process/store_host.h"
 
 #include <http_log.h>
@@ -19,7 +19,7 @@ APLOG_USE_MODULE(payments);
 
 static int is_stopping(const pay_reconciler_t *reconciler)
 {
-    return atomic_load(&reconciler->stop) || pay_leaving();
+    return atomic_load(&reconciler->stop) || pay_shutdown_has_begun();
 }
 
 /*
@@ -118,9 +118,9 @@ static apr_status_t leave(void *data)
 
     atomic_store(&reconciler->stop, 1);
     pay_acquirers_stop();
-    pay_leaving_wait(&reconciler->busy, NULL);
+    pay_shutdown_wait(&reconciler->busy, NULL);
     if (!atomic_exchange(&reconciler->busy, 1)) {
-        close_desk(reconciler, pay_leaving_time(PAY_LEAVING_MS));
+        close_desk(reconciler, pay_shutdown_time(PAY_SHUTDOWN_MS));
     }
     return APR_SUCCESS;
 }

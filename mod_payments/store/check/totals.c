@@ -345,7 +345,7 @@ int pay_store_check_total_part(int *done, pay_store_key_t *from, pay_store_check
 /* ---- counts of rows */
 
 /* A damaged checkout is reported with its table, and makes the number uncertain. */
-static int count_strangers(apr_uint64_t *out, int *unsure, pay_store_check_t *check,
+static int count_anonymous(apr_uint64_t *out, int *unsure, pay_store_check_t *check,
                            const pay_scope_t *scope)
 {
     pay_checkout_t *checkout;
@@ -364,7 +364,7 @@ static int count_strangers(apr_uint64_t *out, int *unsure, pay_store_check_t *ch
     while (!rc) {
         if (pay_store_checkout_decode(&checkout, &key, &row, row_pool) != 0) {
             *unsure = 1;
-        } else if (checkout->stranger) {
+        } else if (checkout->anonymous) {
             (*out)++;
         }
         apr_pool_clear(row_pool);
@@ -377,7 +377,7 @@ static int count_strangers(apr_uint64_t *out, int *unsure, pay_store_check_t *ch
 int pay_store_check_rows(pay_store_check_t *check, const pay_bytes_t *key, const pay_scope_t *scope,
                          const pay_store_scope_t *last)
 {
-    apr_uint64_t rows, strangers;
+    apr_uint64_t rows, anonymous;
     int rc, unsure;
 
     if (last->rows_told == 0) { /* not counted since an earlier version wrote it */
@@ -385,7 +385,7 @@ int pay_store_check_rows(pay_store_check_t *check, const pay_bytes_t *key, const
     }
     rc = pay_store_rows_count(&rows, check->txn, scope);
     if (!rc) {
-        rc = count_strangers(&strangers, &unsure, check, scope);
+        rc = count_anonymous(&anonymous, &unsure, check, scope);
     }
     if (rc) {
         return rc;
@@ -397,12 +397,12 @@ int pay_store_check_rows(pay_store_check_t *check, const pay_bytes_t *key, const
                               "are %" APR_UINT64_T_FMT,
                               last->rows_told - 1, rows);
     }
-    if (!unsure && strangers != last->strangers) {
+    if (!unsure && anonymous != last->anonymous) {
         pay_store_check_fault(check, PAY_TABLE_SCOPE, key,
                               "counts %" APR_UINT64_T_FMT
                               " unpaid checkouts of public keys and links, there are "
                               "%" APR_UINT64_T_FMT,
-                              last->strangers, strangers);
+                              last->anonymous, anonymous);
     }
     return 0;
 }

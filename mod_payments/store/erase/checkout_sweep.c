@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/lmdb/env.h"
 
-#include "store/erase/discard.h"
+#include "store/erase/cascade.h"
 #include "store/payment/charge.h"
 #include "store/payment/checkout.h"
 #include "store/payment/link.h"
@@ -72,7 +72,7 @@ static int walk_row(const sweep_t *sweep, pay_rows_txn_t *txn, const pay_bytes_t
     pay_checkout_t *checkout;
     pay_charge_t *charge;
     pay_scope_t scope;
-    int rc, of_stranger;
+    int rc, is_anonymous;
 
     if (key->len != PAY_STORE_CHARGE_KEY_LEN) {
         return 0; /* the check reports it, like all unreadable rows */
@@ -84,20 +84,20 @@ static int walk_row(const sweep_t *sweep, pay_rows_txn_t *txn, const pay_bytes_t
     if (rc) {
         return rc == PAY_ROWS_NOTFOUND || rc == PAY_ROWS_BAD ? 0 : rc;
     }
-    if (!charge->checkout || charge->checkout->stranger || charge->state == PAY_CHARGE_SUCCESSFUL
+    if (!charge->checkout || charge->checkout->anonymous || charge->state == PAY_CHARGE_SUCCESSFUL
         || charge->state == PAY_CHARGE_REVERSED) {
         return 0;
     }
-    rc = pay_store_checkout_of_stranger(&of_stranger, txn, charge, sweep->p);
-    if (rc || !of_stranger) {
+    rc = pay_store_checkout_is_anonymous(&is_anonymous, txn, charge, sweep->p);
+    if (rc || !is_anonymous) {
         return rc;
     }
     checkout = apr_pmemdup(sweep->p, charge->checkout, sizeof(*checkout));
-    checkout->stranger = 1;
+    checkout->anonymous = 1;
     charge->checkout = checkout;
     rc = pay_store_checkout_put(txn, charge, sweep->p);
     if (!rc) {
-        rc = pay_store_rows_strangers(txn, &scope, 1);
+        rc = pay_store_rows_anonymous(txn, &scope, 1);
     }
     return rc ? rc : pay_store_checkout_ended(txn, charge, sweep->p);
 }
@@ -234,7 +234,7 @@ static int judge(verdict_t *out, pay_rows_txn_t *txn, const pay_charge_t *charge
     }
     rc = is_judged(&has, txn, charge, p);
     if (!rc && !has) {
-        rc = pay_store_tour_has_event(&has, txn, charge, 0, p);
+        rc = pay_store_cascade_has_event(&has, txn, charge, 0, p);
     }
     if (!rc && !has) {
         *out = GOES;
@@ -257,7 +257,7 @@ static int sweep_charge(const sweep_t *sweep, pay_rows_txn_t *txn, pay_charge_t 
     }
     switch (verdict) {
     case GOES:
-        return pay_store_discard_charge(txn, charge, sweep->p);
+        return pay_store_purge_charge(txn, charge, sweep->p);
     case STAYS:
         return pay_store_checkout_list_at(txn, charge, 0, sweep->p);
     case WAITS:

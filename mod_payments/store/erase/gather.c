@@ -2,7 +2,7 @@
 #include "store/erase/gather.h"
 
 #include "store/account/token.h"
-#include "store/erase/discard.h"
+#include "store/erase/cascade.h"
 #include "store/event/event.h"
 #include "store/payment/charge.h"
 #include "store/payment/kept.h"
@@ -136,61 +136,62 @@ enum { PHASE_KEPT, PHASE_CHARGES, PHASE_REFUNDS, PHASE_TESTS, PHASE_TOKENS, PHAS
 /* ---- charges */
 
 /* Work in flight would find its row deleted. */
-static int begin(int *leave, pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
+static int begin(int *leave, pay_store_cascade_t *cascade, pay_rows_txn_t *txn,
+                 pay_charge_t *charge)
 {
     (void)txn;
     *leave = pay_charge_in_flight(charge);
-    tour->left += *leave ? 1 : 0;
+    cascade->left += *leave ? 1 : 0;
     return 0;
 }
 
-static int take_event(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_event_t *event)
+static int take_event(pay_store_cascade_t *cascade, pay_rows_txn_t *txn, pay_event_t *event)
 {
-    tour->events_done++;
+    cascade->events_done++;
     return pay_store_event_remove(txn, event);
 }
 
-static int take_refund(int *leave, pay_store_tour_t *tour, pay_rows_txn_t *txn,
+static int take_refund(int *leave, pay_store_cascade_t *cascade, pay_rows_txn_t *txn,
                        pay_store_refund_t *row)
 {
-    const pay_reset_t *at = tour->baton;
+    const pay_reset_t *at = cascade->baton;
 
     if (row->refund.seq > at->refund_seq || pay_refund_in_flight(&row->refund)) {
-        tour->left++;
+        cascade->left++;
         *leave = 1;
         return 0;
     }
-    tour->refunds_done++;
-    return pay_store_discard_refund(txn, &row->refund, tour->p);
+    cascade->refunds_done++;
+    return pay_store_purge_refund(txn, &row->refund, cascade->p);
 }
 
-static int take_charge(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
+static int take_charge(pay_store_cascade_t *cascade, pay_rows_txn_t *txn, pay_charge_t *charge)
 {
     int rc, has;
 
-    rc = pay_store_tour_has_event(&has, txn, charge, 0, tour->p);
+    rc = pay_store_cascade_has_event(&has, txn, charge, 0, cascade->p);
     if (rc) {
         return rc;
     }
     if (has || charge->refunded_minor != 0 || charge->refunds_pending_minor != 0) {
-        tour->left++; /* an event was added since another transaction checked */
+        cascade->left++; /* an event was added since another transaction checked */
         return 0;
     }
-    tour->charges_done++;
-    return pay_store_discard_charge(txn, charge, tour->p);
+    cascade->charges_done++;
+    return pay_store_purge_charge(txn, charge, cascade->p);
 }
 
 static const pay_store_visitor_t remover = {
     .begin = begin, .event = take_event, .refund = take_refund, .charge = take_charge};
 
-static void counted(const pay_store_tour_t *tour, void *sums)
+static void counted(const pay_store_cascade_t *cascade, void *sums)
 {
     pay_reset_t *at = sums;
 
-    at->charges += tour->charges_done;
-    at->refunds += tour->refunds_done;
-    at->events += tour->events_done;
-    at->left += tour->left;
+    at->charges += cascade->charges_done;
+    at->refunds += cascade->refunds_done;
+    at->events += cascade->events_done;
+    at->left += cascade->left;
 }
 
 /* The next existing seqs; sets *done to 1 if there are no more. */
@@ -206,7 +207,7 @@ static int collect_charges(apr_array_header_t *seqs, int *done, const pay_reset_
     pay_store_key_of_scope(&prefix, scope);
     pay_store_charge_key(&after, scope, at->place.cursor.seq);
     rc = pay_rows_next(&key, &row, &scan);
-    while (!rc && seqs->nelts < PAY_STORE_TOUR_CHARGES_MAX) {
+    while (!rc && seqs->nelts < PAY_STORE_CASCADE_CHARGES_MAX) {
         seq = key.len == PAY_STORE_CHARGE_KEY_LEN
                   ? pay_store_read_u64((const char *)key.data + PAY_STORE_SCOPE_LEN)
                   : APR_UINT64_MAX;
@@ -225,8 +226,8 @@ static apr_status_t reset_charges(int *done, pay_reset_t *at, pay_store_t *db,
                                   const pay_scope_t *scope, apr_pool_t *ptemp)
 {
     apr_array_header_t *seqs =
-        apr_array_make(ptemp, PAY_STORE_TOUR_CHARGES_MAX, sizeof(apr_uint64_t));
-    pay_store_tour_t tour = {
+        apr_array_make(ptemp, PAY_STORE_CASCADE_CHARGES_MAX, sizeof(apr_uint64_t));
+    pay_store_cascade_t cascade = {
         .visitor = &remover, .scope = scope, .charges = seqs, .baton = at, .p = ptemp};
     pay_rows_txn_t txn;
     apr_status_t rv;
@@ -240,7 +241,7 @@ static apr_status_t reset_charges(int *done, pay_reset_t *at, pay_store_t *db,
     pay_rows_end(&txn);
     rv = pay_rows_status(rc);
     if (rv == APR_SUCCESS) {
-        rv = pay_store_tour(&tour, db, counted, at);
+        rv = pay_store_cascade(&cascade, db, counted, at);
     }
     if (rv == APR_SUCCESS && seqs->nelts > 0) {
         at->place.cursor.seq = APR_ARRAY_IDX(seqs, seqs->nelts - 1, apr_uint64_t);
@@ -306,7 +307,7 @@ static int take_lone_refund(pay_store_gather_t *gather, pay_rows_txn_t *txn, con
 
     (void)gather;
     rc = pay_store_refund_decode(&refund, key, row, p);
-    return rc ? rc : pay_store_discard_refund(txn, &refund->refund, p);
+    return rc ? rc : pay_store_purge_refund(txn, &refund->refund, p);
 }
 
 static int want_test(int *wanted, const pay_store_gather_t *gather, const pay_bytes_t *key,

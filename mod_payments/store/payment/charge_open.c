@@ -182,14 +182,14 @@ static int check_use(open_t *open, pay_rows_txn_t *txn)
 static int check_quota(int *reached, const open_t *open, pay_rows_txn_t *txn)
 {
     const pay_charge_t *proposal = open->proposal;
-    int rc, of_stranger = 0;
+    int rc, is_anonymous = 0;
 
     rc = pay_store_rows_quota(reached, txn, &proposal->scope);
     if (!rc && !*reached && proposal->checkout && pay_store_rows_has_quota(txn->store)) {
-        rc = pay_store_checkout_of_stranger(&of_stranger, txn, proposal, open->p);
+        rc = pay_store_checkout_is_anonymous(&is_anonymous, txn, proposal, open->p);
     }
-    if (!rc && of_stranger) {
-        rc = pay_store_rows_quota_strangers(reached, txn, &proposal->scope);
+    if (!rc && is_anonymous) {
+        rc = pay_store_rows_quota_anonymous(reached, txn, &proposal->scope);
     }
     return rc;
 }

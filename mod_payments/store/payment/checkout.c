@@ -65,11 +65,11 @@ static int row_of_page(pay_store_key_t *row_key, const pay_bytes_t *key, const p
 /* Subtracts it from the count; the caller removes the row. */
 static int checkout_forget(pay_rows_txn_t *txn, const pay_charge_t *charge)
 {
-    return charge->checkout->stranger ? pay_store_rows_strangers(txn, &charge->scope, -1) : 0;
+    return charge->checkout->anonymous ? pay_store_rows_anonymous(txn, &charge->scope, -1) : 0;
 }
 
-int pay_store_checkout_of_stranger(int *out, pay_rows_txn_t *txn, const pay_charge_t *charge,
-                                   apr_pool_t *p)
+int pay_store_checkout_is_anonymous(int *out, pay_rows_txn_t *txn, const pay_charge_t *charge,
+                                    apr_pool_t *p)
 {
     *out = 0;
     if (!charge->checkout) {
@@ -89,14 +89,14 @@ static int checkout_opened(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t
     int rc;
 
     checkout->ended_at = 0;
-    rc = pay_store_checkout_of_stranger(&checkout->stranger, txn, charge, p);
+    rc = pay_store_checkout_is_anonymous(&checkout->anonymous, txn, charge, p);
     if (rc) {
         return rc;
     }
     charge->checkout = checkout;
     rc = pay_store_checkout_put(txn, charge, p);
-    if (!rc && checkout->stranger) {
-        rc = pay_store_rows_strangers(txn, &charge->scope, 1);
+    if (!rc && checkout->anonymous) {
+        rc = pay_store_rows_anonymous(txn, &charge->scope, 1);
     }
     return rc;
 }
@@ -118,7 +118,7 @@ static int paid(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p)
     int rc;
 
     rc = checkout_forget(txn, charge);
-    checkout->stranger = 0;
+    checkout->anonymous = 0;
     checkout->ended_at = 0;
     charge->checkout = checkout;
     return rc ? rc : pay_store_checkout_put(txn, charge, p);
@@ -126,7 +126,7 @@ static int paid(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p)
 
 int pay_store_checkout_ended(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p)
 {
-    if (!charge->checkout || !charge->checkout->stranger) {
+    if (!charge->checkout || !charge->checkout->anonymous) {
         return 0;
     }
     switch (charge->state) {
@@ -164,7 +164,7 @@ static const pay_row_field_t checkout_fields[] = {
     PAY_ROW_MAX(pay_checkout_t, step, PAY_CHECKOUT_STEP_COUNT - 1),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_checkout_t, acquirer_url),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_checkout_t, return_trusted),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_checkout_t, stranger),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_checkout_t, anonymous),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_checkout_t, ended_at),
 };
 #define CHECKOUT_FIELDS (sizeof(checkout_fields) / sizeof(checkout_fields[0]))

@@ -44,8 +44,8 @@ int pay_store_checkout_del(pay_rows_txn_t *txn, const pay_charge_t *charge);
 #define PAY_STORE_CHECKOUT_SWEEP_KEY_LEN (8 + PAY_STORE_SCOPE_LEN + 8) /* ended_at, scope, seq */
 
 /* Sets *out to 1 for a charge made by a public key or by a visitor of a link's page. */
-int pay_store_checkout_of_stranger(int *out, pay_rows_txn_t *txn, const pay_charge_t *charge,
-                                   apr_pool_t *p);
+int pay_store_checkout_is_anonymous(int *out, pay_rows_txn_t *txn, const pay_charge_t *charge,
+                                    apr_pool_t *p);
 /* Called after the charge's state changed: one that ended unpaid is listed for removal, one that
  * was paid no longer counts as an anonymous client's. Does nothing for other charges. */
 int pay_store_checkout_ended(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p);

@@ -155,8 +155,8 @@ int pay_lmdb_env_limits(pay_rows_txn_t *txn, void *options)
 }
 
 #define MODES 2           /* of pay_mode_t */
-#define STRANGERS_SHARE 8 /* the share of the quota for anonymous clients */
-#define STRANGER_ROWS 2   /* of a checkout: the charge and its checkout row */
+#define ANONYMOUS_SHARE 8 /* the share of the quota for anonymous clients */
+#define ANONYMOUS_ROWS 2  /* of a checkout: the charge and its checkout row */
 
 /* ---- counted rows */
 
@@ -234,17 +234,17 @@ int pay_store_rows_del(pay_rows_txn_t *txn, pay_table_t table, pay_bytes_t *key)
     return rc ? rc : change(txn, &scope, -1);
 }
 
-int pay_store_rows_strangers(pay_rows_txn_t *txn, const pay_scope_t *scope, int by)
+int pay_store_rows_anonymous(pay_rows_txn_t *txn, const pay_scope_t *scope, int by)
 {
     pay_store_scope_t row;
     int rc, found;
 
     assert(by == 1 || by == -1);
     rc = pay_store_scope_find(&found, &row, txn, scope);
-    if (rc || !found || (by < 0 && row.strangers == 0)) {
+    if (rc || !found || (by < 0 && row.anonymous == 0)) {
         return rc == PAY_ROWS_BAD ? 0 : rc;
     }
-    row.strangers += by < 0 ? (apr_uint64_t)-1 : 1;
+    row.anonymous += by < 0 ? (apr_uint64_t)-1 : 1;
     return write_row(txn, scope, &row);
 }
 
@@ -303,7 +303,7 @@ int pay_store_rows_quota(int *reached, pay_rows_txn_t *txn, const pay_scope_t *s
     return 0;
 }
 
-int pay_store_rows_quota_strangers(int *reached, pay_rows_txn_t *txn, const pay_scope_t *scope)
+int pay_store_rows_quota_anonymous(int *reached, pay_rows_txn_t *txn, const pay_scope_t *scope)
 {
     pay_lmdb_env_t *env = pay_lmdb_env_of(txn);
     const int rows_max = txn->store->options.account_rows_max;
@@ -315,7 +315,7 @@ int pay_store_rows_quota_strangers(int *reached, pay_rows_txn_t *txn, const pay_
         return 0;
     }
     rc = pay_store_scope_get(&row, txn, scope);
-    if (rc || (row.strangers + 1) * STRANGER_ROWS <= (apr_uint64_t)rows_max / STRANGERS_SHARE) {
+    if (rc || (row.anonymous + 1) * ANONYMOUS_ROWS <= (apr_uint64_t)rows_max / ANONYMOUS_SHARE) {
         return rc;
     }
     *reached = 1;
@@ -325,7 +325,7 @@ int pay_store_rows_quota_strangers(int *reached, pay_rows_txn_t *txn, const pay_
             PAYLOGNO(00760) "store %s: account number %u has %" APR_UINT64_T_FMT
                             " unpaid checkouts of public keys and payment links in %s mode, which "
                             "fill an eighth of PaymentsAccountQuota: new ones are refused",
-            txn->store->path, scope->account, row.strangers, pay_mode_name(scope->mode));
+            txn->store->path, scope->account, row.anonymous, pay_mode_name(scope->mode));
     }
     return 0;
 }
@@ -353,7 +353,7 @@ apr_status_t pay_store_account_rows(pay_account_rows_t *out, pay_store_t *store,
         rc = pay_store_scope_get(&row, &txn, &scope);
         if (!rc) {
             out->rows[i] = rows_total(&row);
-            out->strangers[i] = row.strangers;
+            out->anonymous[i] = row.anonymous;
         }
     }
     rc = rc ? rc

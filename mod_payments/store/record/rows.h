@@ -18,7 +18,7 @@ int pay_store_rows_put(pay_rows_txn_t *txn, pay_table_t table, pay_bytes_t *key,
 int pay_store_rows_del(pay_rows_txn_t *txn, pay_table_t table, pay_bytes_t *key);
 
 /* Adds `by` to the unpaid checkouts of anonymous clients. */
-int pay_store_rows_strangers(pay_rows_txn_t *txn, const pay_scope_t *scope, int by);
+int pay_store_rows_anonymous(pay_rows_txn_t *txn, const pay_scope_t *scope, int by);
 
 /* Sets *reached to 1 if the scope has as many rows as account_rows_max allows, which is logged now
  * and then: nothing new is opened for it. */
@@ -28,7 +28,7 @@ int pay_store_rows_has_quota(const pay_store_t *db);
  * The same for anonymous clients: their unpaid checkouts, two rows each, may fill an eighth of the
  * quota.
  */
-int pay_store_rows_quota_strangers(int *reached, pay_rows_txn_t *txn, const pay_scope_t *scope);
+int pay_store_rows_quota_anonymous(int *reached, pay_rows_txn_t *txn, const pay_scope_t *scope);
 
 /* Counts the scopes that an earlier version wrote, each in a transaction of its own. */
 apr_status_t pay_store_rows_prepare(pay_store_t *db, apr_pool_t *p);

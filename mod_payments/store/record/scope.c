@@ -25,7 +25,7 @@ static const pay_row_field_t scope_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_store_scope_t, import_worker.boot_id),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_store_scope_t, taken_back),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_store_scope_t, rows_told),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_store_scope_t, strangers),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_store_scope_t, anonymous),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_store_scope_t, import_until_at),
 };
 #define SCOPE_FIELDS (sizeof(scope_fields) / sizeof(scope_fields[0]))
@@ -92,7 +92,7 @@ int pay_store_scope_put(pay_rows_txn_t *txn, const pay_scope_t *scope, const pay
         return rc;
     }
     whole.rows_told = stored.rows_told;
-    whole.strangers = stored.strangers;
+    whole.anonymous = stored.anonymous;
     return pay_store_scope_write(txn, scope, &whole, p);
 }
 

@@ -30,7 +30,7 @@ typedef struct pay_store_scope_t {
     apr_uint64_t taken_back;    /* sequences without a row: withdrawn charges, removed imports */
     /* Owned by store/record/rows.c; scope_put leaves the stored values. */
     apr_uint64_t rows_told; /* one more than the rows beside charges and refunds; 0: not counted */
-    apr_uint64_t strangers; /* unpaid checkouts that public keys and visitors created */
+    apr_uint64_t anonymous; /* unpaid checkouts that public keys and visitors created */
     /*
      * Until when import_worker holds the scope, by the store's clock; 0 in rows of earlier
      * versions.

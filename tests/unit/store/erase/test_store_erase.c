@@ -228,7 +228,7 @@ END_TEST
 START_TEST(test_many_rows)
 {
     erase_events_t plant = {.endpoint = PAY_ENDPOINT_WEBHOOK,
-                            .count = PAY_STORE_TOUR_ROWS_MAX + 50};
+                            .count = PAY_STORE_CASCADE_ROWS_MAX + 50};
     pay_erasure_t at;
 
     erase_fill();
@@ -241,7 +241,7 @@ START_TEST(test_many_rows)
     at = erase(ERASE_STEPS_MAX);
     ck_assert_uint_eq(at.charges, 3);
     ck_assert_uint_eq(at.refunds, 3 + 3 + PAY_STORE_ROWS_MAX);
-    ck_assert_uint_ge(at.events, 2 * (PAY_STORE_TOUR_ROWS_MAX + 50));
+    ck_assert_uint_ge(at.events, 2 * (PAY_STORE_CASCADE_ROWS_MAX + 50));
     ck_assert_int_eq(erase_rows_with(SCOPE, ERASE_EMAIL), 1);
     ck_assert_int_eq(erase_rows_with(SCOPE, "said sorry to Ada"), 0);
     ck_assert_int_eq(erase_rows_with(0, "said sorry to Ada"), 3 + 3);
@@ -254,17 +254,17 @@ START_TEST(test_many_charges)
     pay_erasure_t at;
     int n;
 
-    for (n = 0; n < PAY_STORE_TOUR_CHARGES_MAX + 1; n++) {
+    for (n = 0; n < PAY_STORE_CASCADE_CHARGES_MAX + 1; n++) {
         (void)erase_charge(SCOPE, apr_psprintf(unit_pool, "order-%d", n), n % 10 != 9,
                            till_outcome(PAY_OUTCOME_APPROVED), NULL);
         (void)erase_charge(2, apr_psprintf(unit_pool, "order-%d", n), 1,
                            till_outcome(PAY_OUTCOME_APPROVED), NULL);
     }
     at = erase(ERASE_STEPS_MAX);
-    ck_assert_uint_eq(at.charges, PAY_STORE_TOUR_CHARGES_MAX + 1 - 10);
+    ck_assert_uint_eq(at.charges, PAY_STORE_CASCADE_CHARGES_MAX + 1 - 10);
     ck_assert_int_eq(erase_rows_with(SCOPE, ERASE_EMAIL), 0);
     ck_assert_int_eq(erase_rows_with(SCOPE, ERASE_OTHER), 10);
-    ck_assert_int_eq(erase_rows_with(2, ERASE_EMAIL), PAY_STORE_TOUR_CHARGES_MAX + 1);
+    ck_assert_int_eq(erase_rows_with(2, ERASE_EMAIL), PAY_STORE_CASCADE_CHARGES_MAX + 1);
 }
 END_TEST
 

@@ -246,7 +246,7 @@ END_TEST
 START_TEST(test_many)
 {
     erase_events_t plant = {.endpoint = PAY_ENDPOINT_WEBHOOK,
-                            .count = PAY_STORE_TOUR_ROWS_MAX + 50};
+                            .count = PAY_STORE_CASCADE_ROWS_MAX + 50};
     pay_reset_t at;
     int n;
 
@@ -255,12 +255,12 @@ START_TEST(test_many)
     till_raw(erase_events_work, &plant);
     erase_history(SCOPE, "paid-ada", 1000, PAY_STORE_ROWS_MAX);
     erase_history(SCOPE, "elsewhere", 3000, PAY_STORE_ROWS_MAX);
-    for (n = 0; n < PAY_STORE_TOUR_CHARGES_MAX + 1; n++) {
+    for (n = 0; n < PAY_STORE_CASCADE_CHARGES_MAX + 1; n++) {
         (void)erase_charge(SCOPE, apr_psprintf(unit_pool, "order-%d", n), 1,
                            till_outcome(PAY_OUTCOME_APPROVED), NULL);
     }
     at = reset(SCOPE, ERASE_STEPS_MAX);
-    ck_assert_uint_eq(at.charges, 8 + PAY_STORE_TOUR_CHARGES_MAX + 1);
+    ck_assert_uint_eq(at.charges, 8 + PAY_STORE_CASCADE_CHARGES_MAX + 1);
     ck_assert_uint_eq(at.refunds, 11 + 2 * PAY_STORE_ROWS_MAX);
     hold_empty(SCOPE);
 }

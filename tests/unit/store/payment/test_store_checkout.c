@@ -108,7 +108,7 @@ START_TEST(test_damaged_row)
 }
 END_TEST
 
-#define OLDER_FIELDS 11 /* without return_trusted, stranger, ended_at */
+#define OLDER_FIELDS 11 /* without return_trusted, anonymous, ended_at */
 
 static int shorten_work(pay_rows_txn_t *txn, void *baton)
 {

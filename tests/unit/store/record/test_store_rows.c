@@ -191,7 +191,7 @@ START_TEST(test_audit_is_bounded)
 END_TEST
 
 /* Visitors fill an eighth; the shop goes on, and paid checkouts make room for others. */
-START_TEST(test_strangers_eighth)
+START_TEST(test_eighth_of_anonymous_clients)
 {
     pay_charge_t *charge;
     int n;
@@ -228,7 +228,7 @@ static int miscount_work(pay_rows_txn_t *txn, void *baton)
     if (*rows) {
         row.rows_told++;
     } else {
-        row.strangers++;
+        row.anonymous++;
     }
     return pay_store_scope_write(txn, &till->scopes[0], &row, unit_pool);
 }
@@ -250,7 +250,7 @@ static const struct {
     int (*judge)(int *reached, pay_rows_txn_t *txn, const pay_scope_t *scope);
 } quota_rows[] = {
     {"the account's", pay_store_rows_quota},
-    {"of strangers", pay_store_rows_quota_strangers},
+    {"of anonymous", pay_store_rows_quota_anonymous},
 };
 
 static int judge_work(pay_rows_txn_t *txn, void *baton)
@@ -282,7 +282,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_every_row_counts, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_quota);
     tcase_add_test(tcase, test_audit_is_bounded);
-    tcase_add_test(tcase, test_strangers_eighth);
+    tcase_add_test(tcase, test_eighth_of_anonymous_clients);
     tcase_add_loop_test(tcase, test_check_counts, 0, 2);
     tcase_add_loop_test(tcase, test_damaged_count, 0, UNIT_ROWS(quota_rows));
 }
