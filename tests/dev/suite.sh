@@ -207,7 +207,7 @@ stage_unit() {
 # comparison times, words that processes share, threads that wait for each other, commits, and random sequences, of
 # which it runs more in the same time. ./dev faults runs all.
 PLAIN='test_acquiring|test_breaker.*|test_challenge|test_crypto|test_failure_table|test_history_turn'
-PLAIN=$PLAIN'|test_lmdb_batch|test_lmdb_commit|test_lmdb_turn|test_lmdb_use|test_meter|test_property|test_rate'
+PLAIN=$PLAIN'|test_lmdb_batch|test_lmdb_commit|test_lmdb_use|test_lmdb_writer_lock|test_meter|test_property|test_rate'
 PLAIN=$PLAIN'|test_rsa.*|test_secret_memory|test_shared_mutex|test_slots.*|test_transfer|test_worker'
 
 # The programs of this stage and of valgrind's, in one binary.

@@ -59,7 +59,7 @@ START_TEST(test_what_is_left_is_left_alone)
         ck_assert_int_eq(atomic_load(&store_host->reconciler.busy), 1);
     }
     ck_assert_ptr_null(store_host->deliver.outbox);
-    ck_assert_ptr_null(store_host->reconciler.desk);
+    ck_assert_ptr_null(store_host->reconciler.dispatcher);
 }
 END_TEST
 
@@ -140,7 +140,7 @@ START_TEST(test_stopping)
     ck_assert_int_eq(atomic_load(&store_host->reconciler.busy), 0);
     ck_assert_int_eq(atomic_load(&store_host->deliver.stop), 1);
     ck_assert_ptr_null(store_host->deliver.outbox);
-    ck_assert_ptr_null(store_host->reconciler.desk);
+    ck_assert_ptr_null(store_host->reconciler.dispatcher);
 }
 END_TEST
 

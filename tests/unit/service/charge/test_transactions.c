@@ -198,7 +198,7 @@ START_TEST(test_verify)
 }
 END_TEST
 
-/* A repeated request is answered again: nothing is stored, and no turn to write is taken. */
+/* A repeated request is answered again: nothing is stored, and the writer lock is not taken. */
 START_TEST(test_verify_reads)
 {
     const char *first, *again;
@@ -396,7 +396,7 @@ END_TEST
  * A transaction other than a checkout is refused without a write transaction; a stored answer comes
  * first.
  */
-START_TEST(test_void_without_a_turn)
+START_TEST(test_void_without_the_writer_lock)
 {
     const char *first, *again;
 
@@ -426,7 +426,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_not_voidable, 0, UNIT_ROWS(not_void_cases));
     tcase_add_test(tcase, test_beaten);
     tcase_add_test(tcase, test_faults);
-    tcase_add_test(tcase, test_void_without_a_turn);
+    tcase_add_test(tcase, test_void_without_the_writer_lock);
 }
 
 UNIT_PROGRAM(add)

@@ -125,7 +125,7 @@ START_TEST(test_checkout)
 }
 END_TEST
 
-/* Another thread answers a request of the same key between our look and our turn to write. */
+/* Another thread answers a request of the same key between our look and our write. */
 static const pay_charge_t *meanwhile;
 static const char *meanwhile_more;
 

@@ -92,7 +92,7 @@ static int count_child(const char *dir, int ready_fd)
     return (uintptr_t)done == ROUNDS ? 0 : 1;
 }
 
-START_TEST(test_threads_and_processes_take_turns)
+START_TEST(test_threads_and_processes_share_the_writer_lock)
 {
     const char *dir = unit_dir();
     pthread_t threads[THREADS];
@@ -145,7 +145,7 @@ START_TEST(test_what_a_closure_refuses_is_not_written)
                       == refusal_rows[_i].want,
                   "%s", refusal_rows[_i].name);
     ck_assert_uint_eq(count_read(store), 0);
-    ck_assert_int_eq(count_up(store), APR_SUCCESS); /* the turn was released */
+    ck_assert_int_eq(count_up(store), APR_SUCCESS); /* the lock was released */
 }
 END_TEST
 
@@ -482,7 +482,7 @@ END_TEST
 
 static void add(TCase *tcase)
 {
-    tcase_add_test(tcase, test_threads_and_processes_take_turns);
+    tcase_add_test(tcase, test_threads_and_processes_share_the_writer_lock);
     tcase_add_loop_test(tcase, test_what_a_closure_refuses_is_not_written, 0,
                         UNIT_ROWS(refusal_rows));
     tcase_add_loop_test(tcase, test_a_hook_runs_the_work, 0, UNIT_ROWS(hook_rows));
