@@ -22,6 +22,8 @@
  * SCOPE: the key begins with a scope, and needs its turn. TIMED: with a time, and then a scope.
  * ACCOUNT: with the number of an account. STORE: the store's. ANY: names and digests, which belong
  * to no scope; any turn may write them.
+ *
+ * Names on disk never change: idempotency records are in "kept" and "kept_due".
  */
 /* clang-format off */
 #define PAY_ROWS_TABLES(X) \
@@ -40,8 +42,8 @@
     X(REFUND_BY_CHARGE, "refund_by_charge", SCOPE) /* scope, charge seq, seq -> refund key */ \
     X(REFUND_REPEAT, "refund_repeat", SCOPE) /* scope, charge seq, digest, seq -> refund key */ \
     X(CHARGE_BY_TIME, "charge_by_time", SCOPE) /* scope, createdAt, seq -> mark of the e-mail */ \
-    X(KEPT, "kept", SCOPE) /* scope, key kind, operation, SHA-256 of the key -> row */ \
-    X(KEPT_DUE, "kept_due", TIMED) /* time it expires, key of kept -> empty */ \
+    X(IDEMPOTENCY, "kept", SCOPE) /* scope, key kind, operation, SHA-256 of the key -> row */ \
+    X(IDEMPOTENCY_DUE, "kept_due", TIMED) /* time it expires, key of the record -> empty */ \
     X(TOTAL, "total", SCOPE) /* scope, step, currency, import number -> counts and sums */ \
     X(PENDING_DUE, "pending_due", TIMED) /* due time, scope, kind, seq -> refund key, or empty */ \
     X(ENDPOINT, "endpoint", SCOPE) /* scope, kind -> endpoint row */ \

@@ -25,23 +25,40 @@ static const struct {
     char letter;
     pay_table_t table;
 } tables[] = {
-    {'m', PAY_TABLE_META},           {'a', PAY_TABLE_ACCOUNT},
-    {'n', PAY_TABLE_ACCOUNT_NAME},   {'k', PAY_TABLE_API_KEY},
-    {'i', PAY_TABLE_API_KEY_ID},     {'t', PAY_TABLE_TOKEN},
-    {'s', PAY_TABLE_SCOPE},          {'c', PAY_TABLE_CHARGE},
-    {'C', PAY_TABLE_CHARGE_REF},     {'T', PAY_TABLE_CHARGE_BY_TIME},
-    {'r', PAY_TABLE_REFUND},         {'R', PAY_TABLE_REFUND_REF},
-    {'I', PAY_TABLE_REFUND_ID},      {'b', PAY_TABLE_REFUND_BY_CHARGE},
-    {'B', PAY_TABLE_REFUND_REPEAT},  {'K', PAY_TABLE_KEPT},
-    {'D', PAY_TABLE_KEPT_DUE},       {'S', PAY_TABLE_TOTAL},
-    {'d', PAY_TABLE_PENDING_DUE},    {'e', PAY_TABLE_ENDPOINT},
-    {'E', PAY_TABLE_ENDPOINT_DUE},   {'v', PAY_TABLE_EVENT},
-    {'V', PAY_TABLE_EVENT_DUE},      {'P', PAY_TABLE_EVENT_PARKED},
-    {'q', PAY_TABLE_ACQUIRER},       {'l', PAY_TABLE_LATE_DUE},
-    {'h', PAY_TABLE_HELD},           {'g', PAY_TABLE_GRANT},
-    {'G', PAY_TABLE_GRANT_USER},     {'x', PAY_TABLE_ENCRYPTION_KEY},
-    {'A', PAY_TABLE_AUDIT},          {'o', PAY_TABLE_CHECKOUT},
-    {'p', PAY_TABLE_PAGE},           {'L', PAY_TABLE_LINK},
+    {'m', PAY_TABLE_META},
+    {'a', PAY_TABLE_ACCOUNT},
+    {'n', PAY_TABLE_ACCOUNT_NAME},
+    {'k', PAY_TABLE_API_KEY},
+    {'i', PAY_TABLE_API_KEY_ID},
+    {'t', PAY_TABLE_TOKEN},
+    {'s', PAY_TABLE_SCOPE},
+    {'c', PAY_TABLE_CHARGE},
+    {'C', PAY_TABLE_CHARGE_REF},
+    {'T', PAY_TABLE_CHARGE_BY_TIME},
+    {'r', PAY_TABLE_REFUND},
+    {'R', PAY_TABLE_REFUND_REF},
+    {'I', PAY_TABLE_REFUND_ID},
+    {'b', PAY_TABLE_REFUND_BY_CHARGE},
+    {'B', PAY_TABLE_REFUND_REPEAT},
+    {'K', PAY_TABLE_IDEMPOTENCY},
+    {'D', PAY_TABLE_IDEMPOTENCY_DUE},
+    {'S', PAY_TABLE_TOTAL},
+    {'d', PAY_TABLE_PENDING_DUE},
+    {'e', PAY_TABLE_ENDPOINT},
+    {'E', PAY_TABLE_ENDPOINT_DUE},
+    {'v', PAY_TABLE_EVENT},
+    {'V', PAY_TABLE_EVENT_DUE},
+    {'P', PAY_TABLE_EVENT_PARKED},
+    {'q', PAY_TABLE_ACQUIRER},
+    {'l', PAY_TABLE_LATE_DUE},
+    {'h', PAY_TABLE_HELD},
+    {'g', PAY_TABLE_GRANT},
+    {'G', PAY_TABLE_GRANT_USER},
+    {'x', PAY_TABLE_ENCRYPTION_KEY},
+    {'A', PAY_TABLE_AUDIT},
+    {'o', PAY_TABLE_CHECKOUT},
+    {'p', PAY_TABLE_PAGE},
+    {'L', PAY_TABLE_LINK},
     {'w', PAY_TABLE_CHECKOUT_SWEEP},
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
@@ -106,9 +123,10 @@ static void check_sample(const pay_bytes_t *row, apr_pool_t *p)
  * A charge is written with as few fields as contain all of it, so one with more may be written
  * shorter: then none of the last fields is lost.
  */
-static void check_charge_kept(const pay_charge_t *charge, const pay_charge_t *again)
+static void check_charge_idempotency(const pay_charge_t *charge, const pay_charge_t *again)
 {
-    CHECK(!memcmp(charge->kept_as, again->kept_as, sizeof(charge->kept_as)));
+    CHECK(
+        !memcmp(charge->idempotency_key, again->idempotency_key, sizeof(charge->idempotency_key)));
     CHECK(!strcmp(charge->acquirer_reference, again->acquirer_reference));
     CHECK(charge->absent_since == again->absent_since && charge->held == again->held);
     CHECK(charge->late == again->late && !strcmp(charge->late_tag, again->late_tag));
@@ -144,7 +162,7 @@ static void check_charge(const pay_bytes_t *key, const pay_bytes_t *row, apr_poo
     }
     CHECK(!is_whole(row, &written) || same(row, &written));
     CHECK(pay_store_charge_decode(&again, key, &written, p) == 0);
-    check_charge_kept(charge, again);
+    check_charge_idempotency(charge, again);
     CHECK(pay_store_charge_encode(&twice, again, p) == 0 && same(&written, &twice));
 }
 
@@ -302,16 +320,16 @@ static void read_refunds(apr_size_t faults)
     allow(rv, faults);
 }
 
-static void read_kept(apr_size_t faults, apr_pool_t *p)
+static void read_idempotency(apr_size_t faults, apr_pool_t *p)
 {
     static const pay_operation_t operations[] = {PAY_OPERATION_CHARGE, PAY_OPERATION_REFUND,
                                                  PAY_OPERATION_VERIFY};
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     size_t i;
 
     for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
-        allow(pay_store_kept_find(&kept, fuzz_store.store, &fuzz_store.scope,
-                                  fuzz_goods_use(operations[i]), p),
+        allow(pay_store_idempotency_find(&record, fuzz_store.store, &fuzz_store.scope,
+                                         fuzz_goods_use(operations[i]), p),
               faults);
     }
 }
@@ -403,7 +421,7 @@ static void read_money(apr_size_t faults, apr_pool_t *p)
         pay_store_total_list(&list, fuzz_store.store, &fuzz_store.scope, &range, NULL, ROWS_MAX, p),
         faults);
     allow(pay_store_stat(&stat, fuzz_store.store, p), faults);
-    read_kept(faults, p);
+    read_idempotency(faults, p);
     read_live(faults, p);
     read_events(faults, p);
     read_refunds(faults);
@@ -490,7 +508,7 @@ static void write_money(apr_pool_t *p)
     apr_array_header_t *list;
     pay_charge_t *charge;
     pay_refund_t *refund;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int changed;
 
     (void)pay_store_due_take(&list, fuzz_store.store, FUZZ_NOW + apr_time_from_sec(3600),
@@ -505,9 +523,9 @@ static void write_money(apr_pool_t *p)
         (void)pay_store_charge_resolve(&charge, &changed, fuzz_store.store, &fuzz_store.scope,
                                        charge->seq, &outcome, FUZZ_NOW, p);
     }
-    (void)pay_store_charge_void(&charge, &changed, &kept, fuzz_store.store, &fuzz_store.scope,
+    (void)pay_store_charge_void(&charge, &changed, &record, fuzz_store.store, &fuzz_store.scope,
                                 "checkout", fuzz_goods_use(PAY_OPERATION_VOID), p);
-    (void)pay_store_kept_expire(&changed, fuzz_store.store, MUCH_LATER, ROWS_MAX, p);
+    (void)pay_store_idempotency_expire(&changed, fuzz_store.store, MUCH_LATER, ROWS_MAX, p);
 }
 
 static void hear(void *baton, const char *text)

@@ -41,12 +41,12 @@ pay_refund_t *erase_refund(int i, const char *reference, apr_int64_t amount_mino
     pay_refund_t *refund = till_refund_proposal(i, reference, amount_minor);
     pay_refund_verdict_t verdict;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
     refund->merchant_note = is_ada ? "call Mrs Lovelace" : "call Mrs Hopper";
     refund->customer_note = is_ada ? "said sorry to Ada" : "said sorry to Grace";
     refund->tag = apr_psprintf(unit_pool, "tag-%s", refund->id);
-    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store, refund,
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &record, till->store, refund,
                                            use, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(verdict, PAY_REFUND_OPENED);
@@ -66,10 +66,11 @@ void erase_token(int i, const char *text, const char *email)
 
 void erase_keep(int i, const char *key, const char *text)
 {
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
-    ck_assert_int_eq(pay_store_kept_put(&kept, till->store, &till->scopes[i],
-                                        till_use(PAY_OPERATION_VOID, key, "x"), text, unit_pool),
+    ck_assert_int_eq(pay_store_idempotency_put(&record, till->store, &till->scopes[i],
+                                               till_use(PAY_OPERATION_VOID, key, "x"), text,
+                                               unit_pool),
                      APR_SUCCESS);
 }
 

@@ -192,7 +192,7 @@ pay_idempotency_t *till_use(pay_operation_t operation, const char *key, const ch
     return use;
 }
 
-void till_kept_key(pay_store_key_t *out, int i, const pay_idempotency_t *use)
+void till_idempotency_key(pay_store_key_t *out, int i, const pay_idempotency_t *use)
 {
     unsigned char head[2] = {(unsigned char)use->key_kind, (unsigned char)use->operation};
     unsigned char digest[PAY_SHA256_LEN];
@@ -203,14 +203,14 @@ void till_kept_key(pay_store_key_t *out, int i, const pay_idempotency_t *use)
     ck_assert(pay_store_key_bytes(out, digest, sizeof(digest)));
 }
 
-pay_kept_t *till_kept(int i, const pay_idempotency_t *use)
+pay_idempotency_record_t *till_idempotency(int i, const pay_idempotency_t *use)
 {
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     apr_status_t rv;
 
-    rv = pay_store_kept_find(&kept, till->store, &till->scopes[i], use, unit_pool);
-    ck_assert_int_eq(rv, kept ? APR_SUCCESS : APR_NOTFOUND);
-    return kept;
+    rv = pay_store_idempotency_find(&record, till->store, &till->scopes[i], use, unit_pool);
+    ck_assert_int_eq(rv, record ? APR_SUCCESS : APR_NOTFOUND);
+    return record;
 }
 
 const pay_outcome_t *till_outcome(pay_outcome_kind_t kind)
@@ -287,9 +287,9 @@ pay_refund_t *till_refund(int i, const char *reference, apr_int64_t amount_minor
     pay_refund_verdict_t verdict;
     pay_refund_t *refund;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
-    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store,
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &record, till->store,
                                            till_refund_proposal(i, reference, amount_minor), NULL,
                                            0, unit_pool),
                      APR_SUCCESS);

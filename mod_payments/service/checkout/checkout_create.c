@@ -85,7 +85,7 @@ static const pay_problem_t *find_known(const pay_charge_t **out, int *replayed, 
     const pay_scope_t *scope = &d->caller->scope;
     const pay_problem_t *problem;
     pay_charge_t *known = NULL;
-    pay_kept_t *kept = NULL;
+    pay_idempotency_record_t *record = NULL;
     apr_status_t rv = APR_NOTFOUND;
 
     if (*d->request->reference) {
@@ -97,14 +97,14 @@ static const pay_problem_t *find_known(const pay_charge_t **out, int *replayed, 
     if (rv != APR_NOTFOUND) {
         return pay_problem_of_store(rv, d->pool);
     }
-    problem = pay_service_recall(&kept, d->service, scope, d->use, d->pool);
-    if (problem || !kept) {
+    problem = pay_service_recall(&record, d->service, scope, d->use, d->pool);
+    if (problem || !record) {
         return problem;
     }
-    if (!kept->charge) {
+    if (!record->charge) {
         return pay_problem_of_key(d->pool);
     }
-    return answer_known(out, replayed, kept->charge, d);
+    return answer_known(out, replayed, record->charge, d);
 }
 
 /*

@@ -20,13 +20,13 @@
 #include "store/event/event.h"
 #include "store/payment/charge.h"
 #include "store/payment/checkout.h"
-#include "store/payment/kept.h"
+#include "store/payment/idempotency.h"
 #include "store/payment/link.h"
 #include "store/payment/refund.h"
 
 static const pay_store_record_t *const records[] = {
     &pay_store_account_record,  &pay_store_api_key_record, &pay_store_grant_record,
-    &pay_store_charge_record,   &pay_store_refund_record,  &pay_store_kept_record,
+    &pay_store_charge_record,   &pay_store_refund_record,  &pay_store_idempotency_record,
     &pay_store_checkout_record, &pay_store_link_record,    &pay_store_endpoint_record,
     &pay_store_event_record,
 };
@@ -259,7 +259,7 @@ static const table_t tables[PAY_TABLE_COUNT] = {
     [PAY_TABLE_SCOPE] = {.row = check_scope},
     [PAY_TABLE_CHARGE] = {.row = pay_store_check_charge},
     [PAY_TABLE_REFUND] = {.row = pay_store_check_refund},
-    [PAY_TABLE_KEPT] = {.row = pay_store_check_kept},
+    [PAY_TABLE_IDEMPOTENCY] = {.row = pay_store_check_idempotency},
     [PAY_TABLE_TOTAL] = {.row = pay_store_check_total},
     [PAY_TABLE_ENDPOINT] = {.row = pay_store_check_endpoint},
     [PAY_TABLE_EVENT] = {.row = pay_store_check_event},

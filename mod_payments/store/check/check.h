@@ -95,7 +95,8 @@ int pay_store_check_total(pay_store_check_t *check, const pay_bytes_t *key, cons
 int pay_store_check_total_part(int *done, pay_store_key_t *from, pay_store_check_t *check);
 
 /* store/check/payments.c */
-int pay_store_check_kept(pay_store_check_t *check, const pay_bytes_t *key, const pay_bytes_t *row);
+int pay_store_check_idempotency(pay_store_check_t *check, const pay_bytes_t *key,
+                                const pay_bytes_t *row);
 
 /* store/check/events.c */
 int pay_store_check_endpoint(pay_store_check_t *check, const pay_bytes_t *key,

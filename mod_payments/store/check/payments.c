@@ -2,7 +2,7 @@
 #include "store/check/check.h"
 #include "store/payment/charge.h"
 #include "store/payment/checkout.h"
-#include "store/payment/kept.h"
+#include "store/payment/idempotency.h"
 #include "store/payment/link.h"
 #include "store/payment/refund.h"
 #include "store/record/scope.h"
@@ -437,10 +437,10 @@ static int is_key(const pay_bytes_t *key)
 {
     const unsigned char *at = key->data;
 
-    if (key->len != PAY_STORE_KEPT_KEY_LEN) {
+    if (key->len != PAY_STORE_IDEMPOTENCY_KEY_LEN) {
         return 0;
     }
-    if (at[KIND_OFFSET] == PAY_STORE_KEPT_NO_KIND) {
+    if (at[KIND_OFFSET] == PAY_STORE_IDEMPOTENCY_NO_KIND) {
         return at[OPERATION_OFFSET] == 0;
     }
     return (at[KIND_OFFSET] == PAY_KEY_SECRET || at[KIND_OFFSET] == PAY_KEY_PUBLIC)
@@ -452,45 +452,47 @@ static int is_key(const pay_bytes_t *key)
  * The charge and its row refer to each other; a charge that does not decode is reported with its
  * row.
  */
-static int check_kept_charge(pay_store_check_t *check, const pay_bytes_t *key,
-                             const pay_store_kept_t *kept)
+static int check_charge_of_record(pay_store_check_t *check, const pay_bytes_t *key,
+                                  const pay_store_idempotency_t *record)
 {
     pay_charge_t *charge;
     pay_scope_t scope;
     int rc;
 
     pay_store_read_scope(&scope, key->data);
-    rc = pay_store_charge_get(&charge, check->txn, &scope, kept->seq, check->ptemp);
-    if (rc == PAY_ROWS_NOTFOUND || (!rc && !pay_store_kept_is_of_charge(charge, key))) {
-        pay_store_check_fault(check, PAY_TABLE_KEPT, key, "leads to no charge that was opened so");
+    rc = pay_store_charge_get(&charge, check->txn, &scope, record->seq, check->ptemp);
+    if (rc == PAY_ROWS_NOTFOUND || (!rc && !pay_store_idempotency_is_of_charge(charge, key))) {
+        pay_store_check_fault(check, PAY_TABLE_IDEMPOTENCY, key,
+                              "leads to no charge that was opened so");
         return 0;
     }
     return rc == PAY_ROWS_BAD ? 0 : rc;
 }
 
 static int check_refund(pay_store_check_t *check, const pay_bytes_t *key,
-                        const pay_store_kept_t *kept)
+                        const pay_store_idempotency_t *record)
 {
     pay_store_key_t refund_key;
     pay_bytes_t at;
     int rc, found;
 
-    pay_store_kept_refund_key(&refund_key, key, kept);
+    pay_store_idempotency_refund_key(&refund_key, key, record);
     at = pay_store_key_val(&refund_key);
     rc = pay_store_check_has(&found, NULL, check, PAY_TABLE_REFUND, &at);
     if (!rc && !found) {
-        pay_store_check_fault(check, PAY_TABLE_KEPT, key, "leads to no refund");
+        pay_store_check_fault(check, PAY_TABLE_IDEMPOTENCY, key, "leads to no refund");
     }
     return rc;
 }
 
-int pay_store_check_kept(pay_store_check_t *check, const pay_bytes_t *key, const pay_bytes_t *row)
+int pay_store_check_idempotency(pay_store_check_t *check, const pay_bytes_t *key,
+                                const pay_bytes_t *row)
 {
-    pay_store_kept_t kept;
+    pay_store_idempotency_t record;
     int rc, found;
 
     if (!is_key(key)) {
-        pay_store_check_fault(check, PAY_TABLE_KEPT, key, "the key is malformed");
+        pay_store_check_fault(check, PAY_TABLE_IDEMPOTENCY, key, "the key is malformed");
         return 0;
     }
     rc = pay_store_check_account_known(&found, check, key->data);
@@ -498,20 +500,20 @@ int pay_store_check_kept(pay_store_check_t *check, const pay_bytes_t *key, const
         return rc;
     }
     if (!found) {
-        pay_store_check_fault(check, PAY_TABLE_KEPT, key, "there is no such account");
+        pay_store_check_fault(check, PAY_TABLE_IDEMPOTENCY, key, "there is no such account");
     }
-    rc = pay_store_kept_decode(&kept, key, row);
+    rc = pay_store_idempotency_decode(&record, key, row);
     if (rc == PAY_ROWS_BAD) {
-        pay_store_check_fault(check, PAY_TABLE_KEPT, key, "the row does not decode");
+        pay_store_check_fault(check, PAY_TABLE_IDEMPOTENCY, key, "the row does not decode");
         return 0;
     }
     if (rc) {
         return rc;
     }
-    if (kept.what == PAY_KEPT_CHARGE) {
-        rc = check_kept_charge(check, key, &kept);
-    } else if (kept.what == PAY_KEPT_REFUND || kept.what == PAY_KEPT_REPEAT) {
-        rc = check_refund(check, key, &kept);
+    if (record.what == PAY_IDEMPOTENCY_CHARGE) {
+        rc = check_charge_of_record(check, key, &record);
+    } else if (record.what == PAY_IDEMPOTENCY_REFUND || record.what == PAY_IDEMPOTENCY_REPEAT) {
+        rc = check_refund(check, key, &record);
     }
-    return rc ? rc : pay_store_check_entries(check, &pay_store_kept_record, key, &kept);
+    return rc ? rc : pay_store_check_entries(check, &pay_store_idempotency_record, key, &record);
 }

@@ -5,7 +5,7 @@
 #include "store/event/event.h"
 #include "store/payment/charge.h"
 #include "store/payment/checkout.h"
-#include "store/payment/kept.h"
+#include "store/payment/idempotency.h"
 #include "store/payment/link.h"
 #include "store/payment/refund.h"
 #include "store/payment/total.h"
@@ -37,7 +37,7 @@ int pay_store_purge_charge(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t
 
     rc = pay_store_total_charge(txn, charge, -1, p);
     if (!rc) {
-        rc = pay_store_kept_remove_charge(txn, charge);
+        rc = pay_store_idempotency_remove_charge(txn, charge);
     }
     if (!rc) {
         rc = pay_store_link_removed(txn, charge, p);

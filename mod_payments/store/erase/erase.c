@@ -6,7 +6,7 @@
 #include "store/event/mailed.h"
 #include "store/payment/charge.h"
 #include "store/payment/checkout.h"
-#include "store/payment/kept.h"
+#include "store/payment/idempotency.h"
 #include "store/payment/refund.h"
 
 #include <apr_strings.h>
@@ -195,14 +195,14 @@ static int holds(const pay_bytes_t *text, const char *email)
 static int want_answer(int *wanted, const pay_store_gather_t *gather, const pay_bytes_t *key,
                        const pay_bytes_t *row, apr_pool_t *p)
 {
-    pay_store_kept_t kept;
+    pay_store_idempotency_t record;
     int rc;
 
     (void)p;
     *wanted = 0;
-    rc = pay_store_kept_decode(&kept, key, row);
+    rc = pay_store_idempotency_decode(&record, key, row);
     if (!rc) {
-        *wanted = kept.what == PAY_KEPT_TEXT && holds(&kept.text, gather->baton);
+        *wanted = record.what == PAY_IDEMPOTENCY_TEXT && holds(&record.text, gather->baton);
     }
     return rc;
 }
@@ -221,9 +221,9 @@ static apr_status_t step(int *done, pay_erasure_t *at, pay_store_t *store, const
         gather.want = want_token;
         gather.take_out = take_token;
     } else {
-        gather.table = PAY_TABLE_KEPT;
+        gather.table = PAY_TABLE_IDEMPOTENCY;
         gather.want = want_answer;
-        gather.take_out = pay_store_gather_take_kept;
+        gather.take_out = pay_store_gather_take_idempotency;
     }
     rv = pay_store_gather(&gather, &at->place, store, ptemp);
     *(at->place.phase == PHASE_TOKENS ? &at->tokens : &at->answers) += gather.taken;

@@ -5,7 +5,7 @@
 #include "store/erase/cascade.h"
 #include "store/event/event.h"
 #include "store/payment/charge.h"
-#include "store/payment/kept.h"
+#include "store/payment/idempotency.h"
 #include "store/record/rows.h"
 #include "store/record/scope.h"
 #include "store/record/time.h"
@@ -116,22 +116,22 @@ static int gather_take_row(pay_store_gather_t *gather, pay_rows_txn_t *txn, cons
     return pay_store_rows_del(txn, gather->table, &at);
 }
 
-int pay_store_gather_take_kept(pay_store_gather_t *gather, pay_rows_txn_t *txn,
-                               const pay_bytes_t *key, const pay_bytes_t *row, apr_pool_t *p)
+int pay_store_gather_take_idempotency(pay_store_gather_t *gather, pay_rows_txn_t *txn,
+                                      const pay_bytes_t *key, const pay_bytes_t *row, apr_pool_t *p)
 {
-    pay_store_kept_t kept;
+    pay_store_idempotency_t record;
     int rc;
 
     (void)gather;
     (void)p;
-    rc = pay_store_kept_decode(&kept, key, row);
-    return rc ? rc : pay_store_kept_take_out(txn, key, &kept);
+    rc = pay_store_idempotency_decode(&record, key, row);
+    return rc ? rc : pay_store_idempotency_take_out(txn, key, &record);
 }
 
 /* ---- reset of Test Mode */
 
 /* Idempotency records are removed before the refunds that they stand for. */
-enum { PHASE_KEPT, PHASE_CHARGES, PHASE_REFUNDS, PHASE_TESTS, PHASE_TOKENS, PHASE_COUNT };
+enum { PHASE_IDEMPOTENCY, PHASE_CHARGES, PHASE_REFUNDS, PHASE_TESTS, PHASE_TOKENS, PHASE_COUNT };
 
 /* ---- charges */
 
@@ -258,29 +258,29 @@ static int is_past(apr_time_t created_at, const pay_reset_t *at)
 }
 
 /* Judges by the number of its charge or refund, if it has one. */
-static int is_from_before(const pay_store_kept_t *kept, const pay_reset_t *at)
+static int is_from_before(const pay_store_idempotency_t *record, const pay_reset_t *at)
 {
-    switch (kept->what) {
-    case PAY_KEPT_CHARGE:
-        return kept->seq <= at->charge_seq;
-    case PAY_KEPT_REFUND:
-    case PAY_KEPT_REPEAT:
-        return kept->seq <= at->refund_seq;
+    switch (record->what) {
+    case PAY_IDEMPOTENCY_CHARGE:
+        return record->seq <= at->charge_seq;
+    case PAY_IDEMPOTENCY_REFUND:
+    case PAY_IDEMPOTENCY_REPEAT:
+        return record->seq <= at->refund_seq;
     default:
-        return is_past(kept->created_at, at);
+        return is_past(record->created_at, at);
     }
 }
 
-static int want_kept(int *wanted, const pay_store_gather_t *gather, const pay_bytes_t *key,
-                     const pay_bytes_t *row, apr_pool_t *p)
+static int want_record(int *wanted, const pay_store_gather_t *gather, const pay_bytes_t *key,
+                       const pay_bytes_t *row, apr_pool_t *p)
 {
     const pay_reset_t *at = gather->baton;
-    pay_store_kept_t kept;
+    pay_store_idempotency_t record;
     int rc;
 
     (void)p;
-    rc = pay_store_kept_decode(&kept, key, row);
-    *wanted = !rc && is_from_before(&kept, at);
+    rc = pay_store_idempotency_decode(&record, key, row);
+    *wanted = !rc && is_from_before(&record, at);
     return rc;
 }
 
@@ -357,8 +357,8 @@ static const struct {
     pay_store_take_out_t take_out;
     size_t count; /* offset of the counter in pay_reset_t */
 } phases[PHASE_COUNT] = {
-    [PHASE_KEPT] = {PAY_TABLE_KEPT, want_kept, pay_store_gather_take_kept,
-                    offsetof(pay_reset_t, answers)},
+    [PHASE_IDEMPOTENCY] = {PAY_TABLE_IDEMPOTENCY, want_record, pay_store_gather_take_idempotency,
+                           offsetof(pay_reset_t, answers)},
     [PHASE_CHARGES] = {PAY_TABLE_CHARGE, NULL, NULL, 0}, /* reset_charges */
     [PHASE_REFUNDS] = {PAY_TABLE_REFUND, want_refund, take_lone_refund,
                        offsetof(pay_reset_t, refunds)},

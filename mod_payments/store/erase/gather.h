@@ -23,9 +23,10 @@ typedef int (*pay_store_want_t)(int *wanted, const pay_store_gather_t *gather,
 typedef int (*pay_store_take_out_t)(pay_store_gather_t *gather, pay_rows_txn_t *txn,
                                     const pay_bytes_t *key, const pay_bytes_t *row, apr_pool_t *p);
 
-/* Functions of this type: for a table without indexes, and for table kept. */
-int pay_store_gather_take_kept(pay_store_gather_t *gather, pay_rows_txn_t *txn,
-                               const pay_bytes_t *key, const pay_bytes_t *row, apr_pool_t *p);
+/* Functions of this type: for a table without indexes, and for idempotency records. */
+int pay_store_gather_take_idempotency(pay_store_gather_t *gather, pay_rows_txn_t *txn,
+                                      const pay_bytes_t *key, const pay_bytes_t *row,
+                                      apr_pool_t *p);
 
 struct pay_store_gather_t {
     const pay_scope_t *scope;

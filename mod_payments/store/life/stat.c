@@ -21,7 +21,7 @@ static const struct {
     {PAY_TABLE_CHARGE, offsetof(pay_store_stat_t, charges)},
     {PAY_TABLE_REFUND, offsetof(pay_store_stat_t, refunds)},
     {PAY_TABLE_HELD, offsetof(pay_store_stat_t, held)},
-    {PAY_TABLE_KEPT, offsetof(pay_store_stat_t, kept)},
+    {PAY_TABLE_IDEMPOTENCY, offsetof(pay_store_stat_t, idempotency_records)},
     {PAY_TABLE_EVENT, offsetof(pay_store_stat_t, events)},
     {PAY_TABLE_EVENT_PARKED, offsetof(pay_store_stat_t, parked)},
 };

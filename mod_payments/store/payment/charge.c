@@ -56,7 +56,7 @@ static const pay_row_field_t charge_fields[] = {
     PAY_ROW_MAX(pay_charge_t, kind, PAY_CHARGE_CHECKOUT),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, refund_at_acquirer),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, events),
-    PAY_ROW_FIELD(PAY_ROW_BYTES, pay_charge_t, kept_as),
+    PAY_ROW_FIELD(PAY_ROW_BYTES, pay_charge_t, idempotency_key),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, acquirer_reference),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, absent_since),
     PAY_ROW_MAX(pay_charge_t, held, PAY_HELD_COUNT - 1),

@@ -5,7 +5,7 @@
 #include "store/event/event.h"
 #include "store/payment/checkout.h"
 #include "store/payment/hint.h"
-#include "store/payment/kept.h"
+#include "store/payment/idempotency.h"
 #include "store/payment/link.h"
 #include "store/payment/refund_link.h"
 #include "store/payment/total.h"
@@ -171,7 +171,8 @@ static int check_use(open_t *open, pay_rows_txn_t *txn)
 {
     int rc, known = 0;
 
-    rc = open->use ? pay_store_kept_known(&known, txn, &open->proposal->scope, open->use) : 0;
+    rc =
+        open->use ? pay_store_idempotency_known(&known, txn, &open->proposal->scope, open->use) : 0;
     if (!rc && known) {
         open->claim = PAY_CLAIM_KEY_USED;
     }
@@ -239,7 +240,7 @@ static int open_new(open_t *open, pay_rows_txn_t *txn, pay_store_scope_t *last)
         pay_store_charge_fee(open->out, txn, open->p);
     }
     if (open->use) {
-        rc = pay_store_kept_add_charge(txn, open->use, open->out, open->p);
+        rc = pay_store_idempotency_add_charge(txn, open->use, open->out, open->p);
         if (rc) {
             return rc;
         }
@@ -297,7 +298,7 @@ static void open_hints(pay_rows_txn_t *txn, const void *baton)
     const pay_scope_t *scope = &proposal->scope;
 
     pay_store_hint_reference(txn, scope, proposal->reference);
-    pay_store_hint_kept(txn, scope, open->use);
+    pay_store_hint_idempotency(txn, scope, open->use);
     if (proposal->checkout && *proposal->checkout->link) {
         pay_store_hint_link(txn, scope, proposal->checkout->link);
     }
@@ -376,7 +377,7 @@ static int withdraw_work(pay_rows_txn_t *txn, void *baton)
     }
     rc = pay_store_link_removed(txn, charge, withdraw->p);
     if (!rc) {
-        rc = pay_store_kept_remove_charge(txn, charge);
+        rc = pay_store_idempotency_remove_charge(txn, charge);
     }
     if (!rc) {
         rc = pay_store_checkout_del(txn, charge);

@@ -8,7 +8,7 @@
 #include "store/payment/charge.h"
 #include "store/payment/checkout.h"
 #include "store/payment/hint.h"
-#include "store/payment/kept.h"
+#include "store/payment/idempotency.h"
 #include "store/payment/link.h"
 #include "store/payment/total.h"
 #include "store/record/text.h"
@@ -424,7 +424,7 @@ typedef struct void_t {
     const pay_idempotency_t *use;
     apr_pool_t *p;
     pay_charge_t *out; /* NULL if it does not exist */
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int voided;
 } void_t;
 
@@ -438,8 +438,8 @@ static int keep_answer(const void_t *work, pay_rows_txn_t *txn)
     }
     w = pay_writer_make(ANSWER_SIZE_HINT, work->p);
     pay_void_answer_to_json(w, work->out);
-    return pay_store_kept_add_text(txn, work->scope, work->use, w->text, work->out->updated_at,
-                                   work->p);
+    return pay_store_idempotency_add_text(txn, work->scope, work->use, w->text,
+                                          work->out->updated_at, work->p);
 }
 
 /*
@@ -472,10 +472,10 @@ static int void_work(pay_rows_txn_t *txn, void *baton)
     int rc;
 
     work->out = NULL;
-    work->kept = NULL;
+    work->record = NULL;
     work->voided = 0;
     if (work->use) {
-        rc = pay_store_kept_get(&work->kept, txn, work->scope, work->use, work->p);
+        rc = pay_store_idempotency_get(&work->record, txn, work->scope, work->use, work->p);
         if (rc != PAY_ROWS_NOTFOUND) {
             return rc;
         }
@@ -492,26 +492,26 @@ static int void_work(pay_rows_txn_t *txn, void *baton)
     return close_checkout(work, txn);
 }
 
-apr_status_t pay_store_charge_void(pay_charge_t **out, int *voided, pay_kept_t **kept,
-                                   pay_store_t *store, const pay_scope_t *scope,
-                                   const char *reference, const pay_idempotency_t *use,
-                                   apr_pool_t *p)
+apr_status_t pay_store_charge_void(pay_charge_t **out, int *voided,
+                                   pay_idempotency_record_t **record, pay_store_t *store,
+                                   const pay_scope_t *scope, const char *reference,
+                                   const pay_idempotency_t *use, apr_pool_t *p)
 {
     void_t work = {.scope = scope, .reference = reference, .use = use, .p = p};
     apr_status_t rv;
 
     *out = NULL;
     *voided = 0;
-    *kept = NULL;
+    *record = NULL;
     rv = pay_rows_commit(store, pay_turn_scope(scope), 0, void_work, &work);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    if (!work.out && !work.kept) {
+    if (!work.out && !work.record) {
         return APR_NOTFOUND;
     }
     *out = work.out;
     *voided = work.voided;
-    *kept = work.kept;
+    *record = work.record;
     return APR_SUCCESS;
 }

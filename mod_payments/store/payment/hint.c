@@ -4,7 +4,7 @@
 #include "base/text/money.h"
 #include "store/event/endpoint.h"
 #include "store/payment/charge.h"
-#include "store/payment/kept.h"
+#include "store/payment/idempotency.h"
 #include "store/payment/link.h"
 #include "store/payment/refund.h"
 #include "store/payment/total.h"
@@ -38,13 +38,13 @@ void pay_store_hint_charge(pay_rows_txn_t *txn, const pay_scope_t *scope, apr_ui
     hint(txn, PAY_TABLE_CHECKOUT, &key);
 }
 
-void pay_store_hint_kept(pay_rows_txn_t *txn, const pay_scope_t *scope,
-                         const pay_idempotency_t *use)
+void pay_store_hint_idempotency(pay_rows_txn_t *txn, const pay_scope_t *scope,
+                                const pay_idempotency_t *use)
 {
     pay_store_key_t key;
 
-    if (use && pay_store_kept_key(&key, scope, use) == 0) {
-        hint(txn, PAY_TABLE_KEPT, &key);
+    if (use && pay_store_idempotency_key(&key, scope, use) == 0) {
+        hint(txn, PAY_TABLE_IDEMPOTENCY, &key);
     }
 }
 

@@ -3,7 +3,7 @@
 #include "model/idempotency.h"
 #include "store/payment/charge.h"
 #include "store/payment/hint.h"
-#include "store/payment/kept.h"
+#include "store/payment/idempotency.h"
 #include "store/payment/refund.h"
 #include "store/record/audit.h"
 #include "store/record/epoch.h"
@@ -119,7 +119,7 @@ int pay_store_refund_repeat_erase(pay_rows_txn_t *txn, pay_refund_t *refund, apr
             return rc;
         }
         refund->asked_digest = pay_hex(digest, DIGEST_LEN, p);
-        return pay_store_kept_add_repeat(txn, refund, end, p);
+        return pay_store_idempotency_add_repeat(txn, refund, end, p);
     }
     return 0; /* erased before and not over, or over */
 }
@@ -203,7 +203,7 @@ typedef struct open_t {
     const pay_idempotency_t *use; /* may be NULL */
     apr_interval_time_t repeat_window;
     apr_pool_t *p;
-    pay_kept_t *kept; /* the record of the key: then nothing else is set */
+    pay_idempotency_record_t *record; /* the record of the key: then nothing else is set */
     pay_refund_t *out;
     pay_charge_t *charge; /* NULL if it does not exist */
     pay_refund_verdict_t verdict;
@@ -465,7 +465,7 @@ static int insert(open_t *open, pay_rows_txn_t *txn, apr_int64_t amount_minor)
         return rc;
     }
     if (open->use) {
-        rc = pay_store_kept_add_refund(txn, open->use, refund, open->p);
+        rc = pay_store_idempotency_add_refund(txn, open->use, refund, open->p);
         if (rc) {
             return rc;
         }
@@ -491,8 +491,8 @@ static int keep_refusal(const open_t *open, pay_rows_txn_t *txn)
     if (rc || reached) { /* the next try is judged again, and refused likewise */
         return rc;
     }
-    return pay_store_kept_add_refusal(txn, &open->proposal->scope, open->use, open->verdict,
-                                      pay_store_time_now(), open->p);
+    return pay_store_idempotency_add_refusal(txn, &open->proposal->scope, open->use, open->verdict,
+                                             pay_store_time_now(), open->p);
 }
 
 static void tell(const open_t *open, pay_store_t *db)
@@ -514,14 +514,14 @@ static int open_work(pay_rows_txn_t *txn, void *baton)
     apr_int64_t amount_minor;
     int rc;
 
-    open->kept = NULL;
+    open->record = NULL;
     open->out = NULL;
     open->charge = NULL;
     open->verdict = PAY_REFUND_OPENED;
     open->refused = APR_SUCCESS;
     open->stepped_back = 0;
     if (open->use) {
-        rc = pay_store_kept_get(&open->kept, txn, &proposal->scope, open->use, open->p);
+        rc = pay_store_idempotency_get(&open->record, txn, &proposal->scope, open->use, open->p);
         if (rc != PAY_ROWS_NOTFOUND) {
             return rc ? rc : PAY_ROWS_SILENT;
         }
@@ -575,14 +575,14 @@ static void open_hints(pay_rows_txn_t *txn, const void *baton)
     const open_t *open = baton;
     const pay_refund_t *proposal = open->proposal;
 
-    pay_store_hint_kept(txn, &proposal->scope, open->use);
+    pay_store_hint_idempotency(txn, &proposal->scope, open->use);
     pay_store_hint_reference(txn, &proposal->scope, proposal->transaction_reference);
     pay_store_hint_refund(txn, PAY_TABLE_REFUND_REF, &proposal->scope, proposal->refund_reference);
     pay_store_hint_refund(txn, PAY_TABLE_REFUND_ID, &proposal->scope, proposal->id);
 }
 
 apr_status_t pay_store_refund_open(pay_refund_t **out, pay_charge_t **charge,
-                                   pay_refund_verdict_t *verdict, pay_kept_t **kept,
+                                   pay_refund_verdict_t *verdict, pay_idempotency_record_t **record,
                                    pay_store_t *store, const pay_refund_t *proposal,
                                    const pay_idempotency_t *use, apr_interval_time_t repeat_window,
                                    apr_pool_t *p)
@@ -595,7 +595,7 @@ apr_status_t pay_store_refund_open(pay_refund_t **out, pay_charge_t **charge,
     *out = NULL;
     *charge = NULL;
     *verdict = PAY_REFUND_REFUSED_STATE;
-    *kept = NULL;
+    *record = NULL;
     assert(proposal->transaction_reference);
     assert(proposal->money.amount_minor >= 0);
     assert(proposal->due_at > 0);
@@ -605,8 +605,8 @@ apr_status_t pay_store_refund_open(pay_refund_t **out, pay_charge_t **charge,
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    if (open.kept) {
-        *kept = open.kept;
+    if (open.record) {
+        *record = open.record;
         return APR_SUCCESS;
     }
     if (!open.charge) {

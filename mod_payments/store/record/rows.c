@@ -16,7 +16,7 @@
 
 /* ---- recounting a scope */
 
-static const pay_table_t counted[] = {PAY_TABLE_KEPT, PAY_TABLE_EVENT, PAY_TABLE_TOKEN,
+static const pay_table_t counted[] = {PAY_TABLE_IDEMPOTENCY, PAY_TABLE_EVENT, PAY_TABLE_TOKEN,
                                       PAY_TABLE_LINK, PAY_TABLE_CHECKOUT};
 #define COUNTED (sizeof(counted) / sizeof(counted[0]))
 

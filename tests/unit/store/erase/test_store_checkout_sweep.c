@@ -85,7 +85,7 @@ static void decide(const pay_charge_t *charge, const pay_outcome_t *outcome)
 static void end(const pay_charge_t *charge, end_t how)
 {
     pay_charge_t *voided;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int done;
 
     switch (how) {
@@ -109,7 +109,7 @@ static void end(const pay_charge_t *charge, end_t how)
         move_to(charge, PAY_CHECKOUT_EXPIRED, 0);
         return;
     case VOIDED:
-        ck_assert_int_eq(pay_store_charge_void(&voided, &done, &kept, till->store, &charge->scope,
+        ck_assert_int_eq(pay_store_charge_void(&voided, &done, &record, till->store, &charge->scope,
                                                charge->reference, NULL, unit_pool),
                          APR_SUCCESS);
         ck_assert_int_eq(done, 1);

@@ -149,9 +149,11 @@ START_TEST(test_replayed)
         pay_store_charge_open(&charge, &claim, till->store, other, NULL, NULL, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(claim, PAY_CLAIM_CONFLICT);
-    ck_assert_ptr_nonnull(till_kept(SCOPE, till_use(PAY_OPERATION_REFUND, "refund-ada", "x")));
-    ck_assert_ptr_null(till_kept(SCOPE, till_use(PAY_OPERATION_VOID, "answer-ada", "x")));
-    ck_assert_ptr_nonnull(till_kept(SCOPE, till_use(PAY_OPERATION_VOID, "answer-grace", "x")));
+    ck_assert_ptr_nonnull(
+        till_idempotency(SCOPE, till_use(PAY_OPERATION_REFUND, "refund-ada", "x")));
+    ck_assert_ptr_null(till_idempotency(SCOPE, till_use(PAY_OPERATION_VOID, "answer-ada", "x")));
+    ck_assert_ptr_nonnull(
+        till_idempotency(SCOPE, till_use(PAY_OPERATION_VOID, "answer-grace", "x")));
 }
 END_TEST
 
@@ -278,11 +280,11 @@ static pay_refund_verdict_t repeat(const char *note, const pay_refund_t **out)
     pay_refund_verdict_t verdict;
     pay_refund_t *refund;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
     proposal->merchant_note = note;
-    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store, proposal,
-                                           NULL, PAY_REFUND_REPEAT_MAX, unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &record, till->store,
+                                           proposal, NULL, PAY_REFUND_REPEAT_MAX, unit_pool),
                      APR_SUCCESS);
     *out = refund;
     return verdict;
@@ -308,9 +310,9 @@ static int sweep(void)
 {
     int count;
 
-    ck_assert_int_eq(
-        pay_store_kept_expire(&count, till->store, till_clock, PAY_STORE_ROWS_MAX, unit_pool),
-        APR_SUCCESS);
+    ck_assert_int_eq(pay_store_idempotency_expire(&count, till->store, till_clock,
+                                                  PAY_STORE_ROWS_MAX, unit_pool),
+                     APR_SUCCESS);
     till_check_clean();
     return count;
 }

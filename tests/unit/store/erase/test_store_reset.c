@@ -8,7 +8,7 @@ static const pay_table_t emptied[] = {
     PAY_TABLE_TOKEN,     PAY_TABLE_CHARGE,           PAY_TABLE_CHARGE_REF,
     PAY_TABLE_REFUND,    PAY_TABLE_REFUND_REF,       PAY_TABLE_REFUND_ID,
     PAY_TABLE_EVENT,     PAY_TABLE_REFUND_BY_CHARGE, PAY_TABLE_REFUND_REPEAT,
-    PAY_TABLE_EVENT_DUE, PAY_TABLE_CHARGE_BY_TIME,   PAY_TABLE_KEPT,
+    PAY_TABLE_EVENT_DUE, PAY_TABLE_CHARGE_BY_TIME,   PAY_TABLE_IDEMPOTENCY,
     PAY_TABLE_TOTAL,     PAY_TABLE_EVENT_PARKED,     PAY_TABLE_ACQUIRER,
     PAY_TABLE_HELD,      PAY_TABLE_CHECKOUT,
 };
@@ -160,7 +160,7 @@ START_TEST(test_made_while_the_clock_was_ahead)
     ck_assert_int_eq(erase_count(SCOPE, PAY_TABLE_CHARGE), 0);
     for (i = 0; i < TILL_SCOPES; i++) {
         ck_assert_int_eq(erase_count(i, PAY_TABLE_TOKEN), 1);
-        ck_assert_int_eq(erase_count(i, PAY_TABLE_KEPT), i != SCOPE);
+        ck_assert_int_eq(erase_count(i, PAY_TABLE_IDEMPOTENCY), i != SCOPE);
     }
 }
 END_TEST

@@ -222,13 +222,13 @@ END_TEST
 START_TEST(test_voids_are_not_told)
 {
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int changed;
 
     outlet_open_all(0);
     (void)till_checkout(0, "order-1", 1000);
-    ck_assert_int_eq(pay_store_charge_void(&charge, &changed, &kept, till->store, &till->scopes[0],
-                                           "order-1", NULL, unit_pool),
+    ck_assert_int_eq(pay_store_charge_void(&charge, &changed, &record, till->store,
+                                           &till->scopes[0], "order-1", NULL, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
     ck_assert_str_eq(outlet_waiting(0), "");

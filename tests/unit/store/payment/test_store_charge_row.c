@@ -54,7 +54,7 @@ static pay_charge_t *longest(int i)
     charge->refunded_there_minor = charge->money.amount_minor;
     charge->fee_minor = APR_INT64_MAX;
     charge->resolution = text_of('p', PAY_RESOLUTION_MAX);
-    memset(charge->kept_as, 0xFF, sizeof(charge->kept_as));
+    memset(charge->idempotency_key, 0xFF, sizeof(charge->idempotency_key));
     return charge;
 }
 
@@ -88,15 +88,16 @@ START_TEST(test_without_a_key_its_digest_is_left_out)
     key = pay_store_key_val(&at);
     ck_assert_int_eq(pay_store_charge_encode(&row, charge, unit_pool), 0);
     ck_assert_int_eq(pay_store_charge_decode(&found, &key, &row, unit_pool), 0);
-    ck_assert_mem_eq(found->kept_as, charge->kept_as, sizeof(charge->kept_as));
+    ck_assert_mem_eq(found->idempotency_key, charge->idempotency_key,
+                     sizeof(charge->idempotency_key));
     len = row.len;
-    memset(charge->kept_as, 0, sizeof(charge->kept_as));
+    memset(charge->idempotency_key, 0, sizeof(charge->idempotency_key));
     ck_assert_int_eq(pay_store_charge_encode(&row, charge, unit_pool), 0);
-    ck_assert_uint_eq(row.len, len - sizeof(charge->kept_as));
+    ck_assert_uint_eq(row.len, len - sizeof(charge->idempotency_key));
     ck_assert_int_eq(pay_store_charge_decode(&found, &key, &row, unit_pool), 0);
     ck_assert_uint_eq(found->refund_at_acquirer, APR_UINT64_MAX);
-    for (i = 0; i < sizeof(found->kept_as); i++) {
-        ck_assert_uint_eq(found->kept_as[i], 0);
+    for (i = 0; i < sizeof(found->idempotency_key); i++) {
+        ck_assert_uint_eq(found->idempotency_key[i], 0);
     }
 }
 END_TEST
@@ -161,7 +162,7 @@ static pay_charge_t *grown(const pay_charge_t *opened)
     charge->refunded_there_minor = opened->money.amount_minor;
     charge->fee_minor = full->fee_minor;
     if (!*opened->acquirer_reference) {
-        memcpy(charge->kept_as, full->kept_as, sizeof(charge->kept_as));
+        memcpy(charge->idempotency_key, full->idempotency_key, sizeof(charge->idempotency_key));
     } else if (!*opened->card.last4) {
         charge->card = full->card;
     }

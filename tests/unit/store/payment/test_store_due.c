@@ -70,10 +70,10 @@ static void move(const pay_charge_t *charge, pay_checkout_step_t from, pay_check
 static void void_it(const pay_charge_t *charge)
 {
     pay_charge_t *voided;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int done;
 
-    ck_assert_int_eq(pay_store_charge_void(&voided, &done, &kept, till->store, &charge->scope,
+    ck_assert_int_eq(pay_store_charge_void(&voided, &done, &record, till->store, &charge->scope,
                                            charge->reference, NULL, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(done, 1);

@@ -114,7 +114,7 @@ static void find_late(const pay_charge_t *charge, pay_late_t to)
 static void meet(fate_t fate, int i, const pay_charge_t *charge)
 {
     pay_charge_t *voided;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int done;
 
     switch (fate) {
@@ -155,7 +155,7 @@ static void meet(fate_t fate, int i, const pay_charge_t *charge)
         till_clock += apr_time_from_sec(60);
         return;
     case FATE_VOID:
-        ck_assert_int_eq(pay_store_charge_void(&voided, &done, &kept, till->store, &charge->scope,
+        ck_assert_int_eq(pay_store_charge_void(&voided, &done, &record, till->store, &charge->scope,
                                                charge->reference, NULL, unit_pool),
                          APR_SUCCESS);
         ck_assert_int_eq(done, 1);

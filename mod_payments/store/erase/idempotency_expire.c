@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/payment/kept.h"
+#include "store/payment/idempotency.h"
 
 #include "store/payment/charge.h"
 #include "store/payment/refund.h"
@@ -20,22 +20,22 @@ typedef struct expire_t {
 } expire_t;
 
 /* Entries of a wrong length are removed like others. */
-static const pay_store_timed_t kept_due = {.table = PAY_TABLE_KEPT_DUE};
+static const pay_store_timed_t due_index = {.table = PAY_TABLE_IDEMPOTENCY_DUE};
 
 static int entries_due(apr_array_header_t **out, pay_rows_txn_t *txn, apr_time_t now, int limit,
                        apr_pool_t *p)
 {
-    return pay_store_entries_due(out, txn, &kept_due, now, now + LONGEST + 1, limit, p);
+    return pay_store_entries_due(out, txn, &due_index, now, now + LONGEST + 1, limit, p);
 }
 
 static int delete_entry(pay_rows_txn_t *txn, const pay_bytes_t *entry)
 {
-    return pay_store_entry_del(txn, PAY_TABLE_KEPT_DUE, entry);
+    return pay_store_entry_del(txn, PAY_TABLE_IDEMPOTENCY_DUE, entry);
 }
 
 /* Moves the entry to another time; one whose row cannot be read moves to the end, so that it never
  * blocks the others. */
-static int push_entry(pay_rows_txn_t *txn, const pay_bytes_t *entry, const pay_bytes_t *kept_key,
+static int push_entry(pay_rows_txn_t *txn, const pay_bytes_t *entry, const pay_bytes_t *record_key,
                       apr_time_t due_at)
 {
     pay_bytes_t at, nothing = {0, NULL};
@@ -46,28 +46,29 @@ static int push_entry(pay_rows_txn_t *txn, const pay_bytes_t *entry, const pay_b
     if (rc) {
         return rc;
     }
-    pay_store_kept_due_key(&key, due_at, kept_key);
+    pay_store_idempotency_due_key(&key, due_at, record_key);
     at = pay_store_key_val(&key);
-    return pay_rows_put(txn, PAY_TABLE_KEPT_DUE, &at, &nothing, 0);
+    return pay_rows_put(txn, PAY_TABLE_IDEMPOTENCY_DUE, &at, &nothing, 0);
 }
 
 /* Sets *over to 1 unless the row's charge is pending, or may be. */
-static int is_over(int *over, pay_rows_txn_t *txn, const pay_bytes_t *kept_key,
-                   const pay_store_kept_t *kept, apr_pool_t *p)
+static int is_over(int *over, pay_rows_txn_t *txn, const pay_bytes_t *record_key,
+                   const pay_store_idempotency_t *record, apr_pool_t *p)
 {
     pay_charge_t *charge;
     pay_scope_t scope;
     int rc;
 
     *over = 1;
-    if (kept->what != PAY_KEPT_CHARGE) {
+    if (record->what != PAY_IDEMPOTENCY_CHARGE) {
         return 0;
     }
     *over = 0;
-    pay_store_read_scope(&scope, kept_key->data);
-    rc = pay_store_charge_get(&charge, txn, &scope, kept->seq, p);
-    if (rc == PAY_ROWS_NOTFOUND || (!rc && !pay_store_kept_is_of_charge(charge, kept_key))) {
-        rc = pay_rows_bad(PAY_TABLE_KEPT, kept_key);
+    pay_store_read_scope(&scope, record_key->data);
+    rc = pay_store_charge_get(&charge, txn, &scope, record->seq, p);
+    if (rc == PAY_ROWS_NOTFOUND
+        || (!rc && !pay_store_idempotency_is_of_charge(charge, record_key))) {
+        rc = pay_rows_bad(PAY_TABLE_IDEMPOTENCY, record_key);
     }
     if (rc) {
         return rc == PAY_ROWS_BAD ? 0 : rc;
@@ -78,8 +79,8 @@ static int is_over(int *over, pay_rows_txn_t *txn, const pay_bytes_t *kept_key,
 
 /* Removes the digest of the refund's request; *over is 0 if the refund is pending, and still
  * stands for the request, or if the clock is ahead and the window is not over. */
-static int forget_repeat(int *over, pay_rows_txn_t *txn, const pay_bytes_t *kept_key,
-                         const pay_store_kept_t *kept, apr_pool_t *p)
+static int forget_repeat(int *over, pay_rows_txn_t *txn, const pay_bytes_t *record_key,
+                         const pay_store_idempotency_t *record, apr_pool_t *p)
 {
     apr_interval_time_t age;
     pay_store_refund_t *row;
@@ -88,7 +89,7 @@ static int forget_repeat(int *over, pay_rows_txn_t *txn, const pay_bytes_t *kept
     int rc;
 
     *over = 1;
-    pay_store_kept_refund_key(&key, kept_key, kept);
+    pay_store_idempotency_refund_key(&key, record_key, record);
     at = pay_store_key_val(&key);
     rc = pay_store_refund_get(&row, txn, &at, p);
     if (rc) {
@@ -102,56 +103,57 @@ static int forget_repeat(int *over, pay_rows_txn_t *txn, const pay_bytes_t *kept
 
 /* The entry's row was read; the row's own time counts. */
 static int expire_row(const expire_t *expire, pay_rows_txn_t *txn, const pay_bytes_t *entry,
-                      const pay_bytes_t *kept_key, pay_store_kept_t *kept)
+                      const pay_bytes_t *record_key, pay_store_idempotency_t *record)
 {
-    const pay_store_kept_t before = *kept;
+    const pay_store_idempotency_t before = *record;
     int rc = 0, over;
 
-    if (kept->due_at == 0) { /* a refund's record never expires */
+    if (record->due_at == 0) { /* a refund's record never expires */
         return delete_entry(txn, entry);
     }
-    if (kept->due_at > expire->now && kept->due_at <= expire->now + LONGEST) {
-        return push_entry(txn, entry, kept_key, kept->due_at);
+    if (record->due_at > expire->now && record->due_at <= expire->now + LONGEST) {
+        return push_entry(txn, entry, record_key, record->due_at);
     }
-    over = kept->due_at <= expire->now;
+    over = record->due_at <= expire->now;
     if (over) {
-        rc = kept->what == PAY_KEPT_REPEAT ? forget_repeat(&over, txn, kept_key, kept, expire->p)
-                                           : is_over(&over, txn, kept_key, kept, expire->p);
+        rc = record->what == PAY_IDEMPOTENCY_REPEAT
+                 ? forget_repeat(&over, txn, record_key, record, expire->p)
+                 : is_over(&over, txn, record_key, record, expire->p);
     }
     if (!rc) {
         rc = delete_entry(txn, entry);
     }
     if (rc || over) {
-        return rc ? rc : pay_store_kept_take_out(txn, kept_key, kept);
+        return rc ? rc : pay_store_idempotency_take_out(txn, record_key, record);
     }
-    kept->due_at = expire->now + (kept->due_at > expire->now ? PAY_IDEMPOTENCY_KEEP : LATER);
-    return pay_store_kept_write(txn, kept_key, &before, kept, expire->p);
+    record->due_at = expire->now + (record->due_at > expire->now ? PAY_IDEMPOTENCY_KEEP : LATER);
+    return pay_store_idempotency_write(txn, record_key, &before, record, expire->p);
 }
 
 static int expire_entry(const expire_t *expire, pay_rows_txn_t *txn, const pay_bytes_t *entry)
 {
-    pay_bytes_t kept_key, at, row;
-    pay_store_kept_t kept;
+    pay_bytes_t record_key, at, row;
+    pay_store_idempotency_t record;
     int rc;
 
-    if (entry->len != PAY_STORE_KEPT_DUE_KEY_LEN) {
-        (void)pay_rows_bad(PAY_TABLE_KEPT_DUE, entry);
+    if (entry->len != PAY_STORE_IDEMPOTENCY_DUE_KEY_LEN) {
+        (void)pay_rows_bad(PAY_TABLE_IDEMPOTENCY_DUE, entry);
         return delete_entry(txn, entry);
     }
-    kept_key.len = PAY_STORE_KEPT_KEY_LEN;
-    kept_key.data = (const char *)entry->data + sizeof(apr_uint64_t);
-    at = kept_key;
-    rc = pay_rows_get(&row, txn, PAY_TABLE_KEPT, &at);
+    record_key.len = PAY_STORE_IDEMPOTENCY_KEY_LEN;
+    record_key.data = (const char *)entry->data + sizeof(apr_uint64_t);
+    at = record_key;
+    rc = pay_rows_get(&row, txn, PAY_TABLE_IDEMPOTENCY, &at);
     if (rc == PAY_ROWS_NOTFOUND) {
         return delete_entry(txn, entry);
     }
     if (!rc) {
-        rc = pay_store_kept_decode(&kept, &kept_key, &row);
+        rc = pay_store_idempotency_decode(&record, &record_key, &row);
     }
     if (rc == PAY_ROWS_BAD) {
-        return push_entry(txn, entry, &kept_key, expire->now + LATER);
+        return push_entry(txn, entry, &record_key, expire->now + LATER);
     }
-    return rc ? rc : expire_row(expire, txn, entry, &kept_key, &kept);
+    return rc ? rc : expire_row(expire, txn, entry, &record_key, &record);
 }
 
 static int expire_work(pay_rows_txn_t *txn, void *baton)
@@ -171,8 +173,8 @@ static int expire_work(pay_rows_txn_t *txn, void *baton)
     return rc;
 }
 
-apr_status_t pay_store_kept_expire(int *count, pay_store_t *store, apr_time_t now, int limit,
-                                   apr_pool_t *p)
+apr_status_t pay_store_idempotency_expire(int *count, pay_store_t *store, apr_time_t now, int limit,
+                                          apr_pool_t *p)
 {
     expire_t expire = {.now = now, .limit = limit, .p = p};
     apr_array_header_t *entries;
