@@ -47,7 +47,7 @@
     X(TOTAL, "total", SCOPE) /* scope, step, currency, import number -> counts and sums */ \
     X(PENDING_DUE, "pending_due", TIMED) /* due time, scope, kind, seq -> refund key, or empty */ \
     X(ENDPOINT, "endpoint", SCOPE) /* scope, kind -> endpoint row */ \
-    X(ENDPOINT_DUE, "endpoint_due", TIMED) /* time of its next turn, scope, kind -> empty */ \
+    X(ENDPOINT_DUE, "endpoint_due", TIMED) /* time at which it is due, scope, kind -> empty */ \
     X(EVENT, "event", SCOPE) /* scope, endpoint kind, charge seq, sequence -> event row */ \
     X(EVENT_DUE, "event_due", SCOPE) /* scope, endpoint kind, due time, charge seq -> empty */ \
     X(EVENT_PARKED, "event_parked", SCOPE) /* scope, endpoint kind, charge seq -> empty */ \

@@ -206,7 +206,7 @@ stage_unit() {
 # Users' builds differ in the effects of the optimizer, and in faults that appear only at speed: ciphers and
 # comparison times, words that processes share, threads that wait for each other, commits, and random sequences, of
 # which it runs more in the same time. ./dev faults runs all.
-PLAIN='test_acquiring|test_breaker.*|test_challenge|test_crypto|test_failure_table|test_history_turn'
+PLAIN='test_acquiring|test_breaker.*|test_challenge|test_crypto|test_failure_table|test_history_visit'
 PLAIN=$PLAIN'|test_lmdb_batch|test_lmdb_commit|test_lmdb_use|test_lmdb_writer_lock|test_meter|test_property|test_rate'
 PLAIN=$PLAIN'|test_rsa.*|test_secret_memory|test_shared_mutex|test_slots.*|test_transfer|test_worker'
 
@@ -229,7 +229,7 @@ stage_unit-plain() {
 SLOW_PROCESSES='test_keyring|test_outbox|test_outbox_finish|test_outbox_mail|test_secret_file'
 # Storms of threads and processes on words that they share: valgrind runs one thread at a time, so they never collide
 # there. ThreadSanitizer and the sanitizers run them.
-STORMS='test_breaker(_race)?|test_history_add|test_history_turn|test_rate|test_slots(_visitor)?'
+STORMS='test_breaker(_race)?|test_history_add|test_history_visit|test_rate|test_slots(_visitor)?'
 # Thousands of rows, days or workers in code that other programs, which valgrind runs, use with a few: each takes it
 # from 20 to 70 seconds. The sanitizers run them.
 MANY_ROWS='test_lmdb_batch|test_store_check_total|test_store_refund_list|test_store_refund_repeat'

@@ -91,14 +91,14 @@ static const pay_html_t *asked(void)
 static const pay_html_t *waiting(void)
 {
     view.stage = PAY_STAGE_WAITING;
-    view.turn = PAY_PAGE_TURNS_MAX - 1;
+    view.reloads = PAY_PAGE_RELOADS_MAX - 1;
     return pay_page_html(&view, unit_pool);
 }
 
 static const pay_html_t *waiting_long(void)
 {
     view.stage = PAY_STAGE_WAITING;
-    view.turn = PAY_PAGE_TURNS_MAX;
+    view.reloads = PAY_PAGE_RELOADS_MAX;
     return pay_page_html(&view, unit_pool);
 }
 
