@@ -95,11 +95,14 @@ sources() {
     echo "$work/sources"
 }
 
-# configured OPTION: runs configure in a directory of its own; its output is in the log.
+# configured OPTION: runs configure in a directory of its own; its output is in the log. It is told what the build's
+# configure found out about compiler and libraries, and asked for no files of dependencies: nothing is compiled there.
 configured() {
     rm -rf "$work/build"
     mkdir "$work/build"
-    (cd "$work/build" && "$sources/configure" "$1") >"$work/log" 2>&1
+    [ -e "$work/cache" ] || sed -n '/^## Cache variables/,/^## Output variables/p' "$build/config.log" \
+        | sed -n "/_cv_env_/d; /_cv_[A-Za-z0-9_]*='[^']*'\$/p" >"$work/cache"
+    (cd "$work/build" && "$sources/configure" --cache-file="$work/cache" --disable-dependency-tracking "$1") >"$work/log" 2>&1
 }
 
 check_charts() {

@@ -31,24 +31,45 @@ $(cat "$work/diff")"
 # The section OPTIONS has the options of every command.
 common='--help --json --master-key --store'
 options=0
+
+# among WORD LIST
+among() {
+    case " $2 " in
+    *" $1 "*) return 0 ;;
+    esac
+    return 1
+}
+
+# "NAME OPTION" of what the page says about every command.
+awk '
+    /^\.SS / {
+        name = $2
+        for (i = 3; i <= NF && $i ~ /^[a-z]/; i++) name = name " " $i
+        next
+    }
+    /^\.SH / { name = "" }
+    name != "" {
+        while (match($0, /--[a-z-]*[a-z]/)) {
+            print name, substr($0, RSTART, RLENGTH)
+            $0 = substr($0, RSTART + RLENGTH)
+        }
+    }' "$work/plain" | sort -u >"$work/all"
+
 while read -r name; do
     # shellcheck disable=SC2086 # the words of a name are arguments
     "$ctl" $name --help >"$work/text" || fail "$name --help fails"
-    sed -n '/^Options:/,$s/^  .. \(--[a-z-]*\).*/\1/p' "$work/text" | sort >"$work/has"
-    sed -n "/^\.SS $name\( [^a-z]\|\$\)/,/^\.S[SH] /p" "$work/plain" | sed '/^\.SS/d' |
-        { grep -o -e '--[a-z-]*[a-z]' || true; } | sort -u >"$work/told"
+    has=$(sed -n '/^Options:/,$s/^  .. \(--[a-z-]*\).*/\1/p' "$work/text" | tr '\n' ' ')
+    told=$(sed -n "s/^$name \(--[a-z-]*\)\$/\1/p" "$work/all" | tr '\n' ' ')
     for option in $common; do
-        grep -q -x -e "$option" "$work/has" || fail "$name does not know $option"
+        among "$option" "$has" || fail "$name does not know $option"
     done
-    for option in $(cat "$work/has"); do
-        case " $common " in
-        *" $option "*) continue ;;
-        esac
+    for option in $has; do
+        ! among "$option" "$common" || continue
         options=$((options + 1))
-        grep -q -x -e "$option" "$work/told" || fail "$name: $page does not tell $option"
+        among "$option" "$told" || fail "$name: $page does not tell $option"
     done
-    for option in $(cat "$work/told"); do
-        grep -q -x -e "$option" "$work/has" || fail "$name: there is no $option"
+    for option in $told; do
+        among "$option" "$has" || fail "$name: there is no $option"
     done
 done <"$work/help"
 [ "$options" -gt 0 ] || fail "no option was found"

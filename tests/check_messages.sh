@@ -10,10 +10,7 @@ page=docs/messages.md
 # "number|level|text" of each PAYLOGNO in mod_payments. Three dots stand for a value. The level is that of LogLevel,
 # or "-" if the source computes it.
 in_source() {
-    find mod_payments -name '*.c' | sort | while read -r file; do
-        tr '\n' ' ' <"$file"
-        echo
-    done | awk '
+    find mod_payments -name '*.c' | sort | xargs -r awk '
     function levels(call,    found, all, name) {
         while (match(call, /(PAY_LOG|APLOG)_(EMERG|ALERT|CRIT|ERR|WARNING|NOTICE|INFO|DEBUG)/)) {
             name = tolower(substr(call, RSTART, RLENGTH))
@@ -50,9 +47,9 @@ in_source() {
         gsub(/%%/, "%", text)
         return text
     }
-    {
+    # The lines of a file, joined.
+    function judge(rest,    before, number, call) {
         before = ""
-        rest = $0
         while (match(rest, /PAYLOGNO\([0-9][0-9][0-9][0-9][0-9]\)/)) {
             number = substr(rest, RSTART + 9, 5)
             before = before substr(rest, 1, RSTART - 1)
@@ -62,7 +59,10 @@ in_source() {
             while (match(call, /(pay_log|ap_log_[a-z]?error)\(/)) call = substr(call, RSTART + RLENGTH)
             print number "|" levels(call) "|" text_of(rest)
         }
-    }' | LC_ALL=C sort
+    }
+    FNR == 1 { judge(file); file = "" }
+    { file = file $0 " " }
+    END { judge(file) }' | LC_ALL=C sort
 }
 
 # The same from the page. A level that the source computes is compared as "-".

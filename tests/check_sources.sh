@@ -9,18 +9,24 @@ faults=0
 seen=0
 MADE_OTHERWISE=$'api/silent_ctl\nfuzz/corpus\nfuzz/found'
 
-# in_list MAKEFILE NAME: NAME as a whole word.
-in_list() {
-    tr -s ' \t\\' '\n' <"$1" | grep -Fx -- "$2" >/dev/null
-}
+# The words of each Makefile.am: "MAKEFILE NAME".
+declare -A listed
+words_of() { tr -s ' \t\\' '\n' <"$1"; }
+for makefile in mod_payments/Makefile.am tests/Makefile.am Makefile.am; do
+    while IFS= read -r name; do
+        listed["$makefile $name"]=1
+    done < <(words_of "$makefile")
+done
 
 # want MAKEFILE NAME FILE: FILE may also be the only source of a program or a loaded library of tests with its name.
 want() {
+    local name
     seen=$((seen + 1))
-    if ! in_list "$1" "$2" && ! in_list "$1" "${2%.c}" && ! in_list "$1" "${2%.c}.la"; then
-        echo "$3: not in $1"
-        faults=$((faults + 1))
-    fi
+    for name in "$2" "${2%.c}" "${2%.c}.la"; do
+        [ -z "${listed["$1 $name"]:-}" ] || return 0
+    done
+    echo "$3: not in $1"
+    faults=$((faults + 1))
 }
 
 while read -r file; do
@@ -33,15 +39,15 @@ done < <(find mod_payments tests docs conf share -type f \
     \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' -o -name '*.lua' -o -name '*.mjs' -o -name '*.php' -o -path 'docs/*' -o -path 'conf/*' -o -path 'share/*' \) \
     ! -path '*/__pycache__/*' ! -path '*/.*' | sort)
 
-while read -r listed; do
-    if [ ! -e "$listed" ]; then
-        echo "$listed: in a Makefile.am, not in the tree"
+while read -r file; do
+    if [ ! -e "$file" ]; then
+        echo "$file: in a Makefile.am, not in the tree"
         faults=$((faults + 1))
     fi
 done < <(
-    tr -s ' \t\\' '\n' <mod_payments/Makefile.am | grep -E '^[a-z]+/.*\.[ch]$' | sed 's,^,mod_payments/,'
-    tr -s ' \t\\' '\n' <tests/Makefile.am | grep -E '^[a-z/_]+\.(c|h|sh|py|lua|mjs|php)$' | sed 's,^,tests/,'
-    tr -s ' \t\\' '\n' <tests/Makefile.am | grep -E '^(api|bench|faults|fuzz)/[a-z_]+(\.la)?$' \
+    words_of mod_payments/Makefile.am | grep -E '^[a-z]+/.*\.[ch]$' | sed 's,^,mod_payments/,'
+    words_of tests/Makefile.am | grep -E '^[a-z/_]+\.(c|h|sh|py|lua|mjs|php)$' | sed 's,^,tests/,'
+    words_of tests/Makefile.am | grep -E '^(api|bench|faults|fuzz)/[a-z_]+(\.la)?$' \
         | grep -vxF "$MADE_OTHERWISE" | sed -E 's,^(.*/[a-z_]+)(\.la)?$,tests/\1.c,'
 )
 

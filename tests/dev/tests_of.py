@@ -30,6 +30,7 @@ BOUNDS = {"unit": UNITS_MAX, "api": APIS_MAX, "faults": FAULTS_MAX}
 STAGES = ("demo", "fuzz-replay", "browser")
 
 
+@functools.lru_cache(None)
 def words_of(name):
     """"mod_payments/store/payment/refund.c": refund, row."""
     return pathlib.PurePath(name).name.partition(".")[0].removeprefix("test_").split("_")
@@ -59,6 +60,7 @@ def programs():
     return sorted(program_paths())
 
 
+@functools.lru_cache(None)
 def folder_of(path):
     """Of mod_payments/store/payment/refund.c and tests/unit/store/payment/test_store_refund.c: store/payment."""
     folder = str(pathlib.PurePath(path).parent)
@@ -81,6 +83,7 @@ def api_texts():
     return {path.name: path.read_text() for path in sorted((TOP / "tests/api").glob("test_*.py"))}
 
 
+@functools.lru_cache(None)
 def floor_of(path):
     parts = pathlib.PurePath(path).parts
     return parts[1] if len(parts) > 2 and parts[0] == "mod_payments" and parts[1] in FLOORS else None
@@ -110,9 +113,15 @@ def kind_of(name):
     return {"py": "api", "mjs": "browser", "sh": "script"}.get(ending, "unknown"), base
 
 
-def in_map(path):
+@functools.lru_cache(None)
+def row_of(path):
+    """The first line whose pattern the path matches: its pattern and its tests."""
     short = path.removeprefix("mod_payments/") if floor_of(path) else path
-    return next((list(tests) for pattern, tests in rows() if fnmatch.fnmatch(short, pattern)), [])
+    return next(((pattern, tests) for pattern, tests in rows() if fnmatch.fnmatchcase(short, pattern)), (None, ()))
+
+
+def in_map(path):
+    return list(row_of(path)[1])
 
 
 # ---- names
@@ -403,9 +412,7 @@ def is_written(path):
 
 def faults_of_map():
     paths = list(files())
-    used = {next((row[0] for row in rows() if fnmatch.fnmatch(path.removeprefix("mod_payments/")
-                                                              if floor_of(path) else path, row[0])), None)
-            for path in paths}
+    used = {row_of(path)[0] for path in paths}
     for pattern, tests in rows():
         if pattern not in used:
             yield f"{pattern}: no file, or another line has it first"
