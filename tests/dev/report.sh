@@ -61,15 +61,17 @@ least() { # NAME
         '$1 == run && $2 == name { print (user != 0 && NF > 4 ? $5 : $4) }' <<<"$PLAN"
 }
 
+CLOCK_TICKS=$(getconf CLK_TCK 2>/dev/null || echo 100)
+
 # Processor time of all processes started from here: on a busy machine it says more than a clock. A lane counts its
 # own processes.
 cpu_seconds() {
-    awk -v ticks="$(getconf CLK_TCK)" '{ print int(($16 + $17) / ticks) }' "/proc/${LANE:-$$}/stat"
+    awk -v ticks="$CLOCK_TICKS" '{ print int(($16 + $17) / ticks) }' "/proc/${LANE:-$$}/stat"
 }
 
 # Processor time of all processes, and the time that the host took away.
 machine_seconds() {
-    awk -v ticks="$(getconf CLK_TCK)" '$1 == "cpu" { print int(($2 + $3 + $4 + $7 + $8 + $9) / ticks) }' /proc/stat
+    awk -v ticks="$CLOCK_TICKS" '$1 == "cpu" { print int(($2 + $3 + $4 + $7 + $8 + $9) / ticks) }' /proc/stat
 }
 
 machine_cores() {
@@ -188,19 +190,20 @@ sum_of() {
 
 # summary: ends a command of stages; its status says whether all passed.
 summary() {
-    local passed budget="" seconds=$((SECONDS - RUN_START)) cpu stretch
+    local passed budget="" seconds=$((SECONDS - RUN_START)) cpu stretch said
     cpu=$(cpu_seconds)
     passed=$(sum_of 3)
     FAILED=$(sum_of 4)
     say ""
-    /usr/bin/python3 "$TOP/tests/dev/report.py" slowest "$RESULTS"
+    said=$(/usr/bin/python3 "$TOP/tests/dev/report.py" "$RESULTS")
+    [[ $said != *$'\n'* ]] || say "${said%$'\n'*}"
     cat "$RESULTS/$SUMMARY_TOLD"
     judge_times "$seconds" "$cpu"
     stretch=$(stretch_percent)
     [ "$stretch" -eq 100 ] || say "This machine needs $stretch % of the budgets' time for a fixed piece of work: budgets are longer by as much."
     [ "$WHOLE" -eq 0 ] || budget=$(budget whole)
     say "$seconds s${budget:+ of $budget} in all, $cpu s of CPU"
-    /usr/bin/python3 "$TOP/tests/dev/report.py" cases "$RESULTS"
+    say "${said##*$'\n'}"
     say "$passed passed, $FAILED failed"
     [ "$FAILED" -eq 0 ] && [ "$passed" -gt 0 ]
 }
