@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from harness import PAYMENTSCTL, run_ctl, setup_ctl
+from harness import PAYMENTSCTL, pairs_preload, run_ctl, setup_ctl
 
 EVERY_CALL = bool(os.environ.get("PAYMENTS_EVERY_CALL"))
 NOBODY = 65534
@@ -58,13 +58,17 @@ def build_for(args):
 
 
 class Ctl:
-    def __init__(self, store, user=None):
-        self.store, self.user = store, user
+    """The tool on a store. It makes quick pairs of RSA keys, unless a test asks for pairs like those of users."""
+
+    def __init__(self, store, user=None, quick_pairs=True):
+        self.store, self.user, self.quick_pairs = store, user, quick_pairs
 
     def run(self, *args, stdin="", store=True, env=None, stdout=subprocess.PIPE):
         line = [build_for(args)] + (["-s", f"lmdb:{self.store}"] if store else [])
         options = {"user": self.user, "group": self.user, "extra_groups": []} if self.user else {}
         clean = {name: value for name, value in os.environ.items() if name != "PAYMENTS_STORE"}
+        if self.quick_pairs and args[:1] == ("encryption-key",):
+            clean["LD_PRELOAD"] = pairs_preload(line[0])
         return subprocess.run(line + [str(arg) for arg in args], input=stdin, text=True, check=False,
                               stdout=stdout, stderr=subprocess.PIPE, timeout=300,
                               env={**clean, **(env or {})}, **options)

@@ -194,6 +194,15 @@ def setup_preload():
     return lines if PLAIN.exists() else " ".join([*sanitizers(), lines])
 
 
+def pairs_preload(program=None):
+    """What makes pairs of RSA keys in a tenth of the time (preload_pairs.c), for httpd, or that build of the tool."""
+    if program is None:
+        return str(loaded("api/preload_pairs"))
+    if PLAIN in pathlib.Path(program).parents:
+        return str(PLAIN / "preload_pairs.so")
+    return " ".join([*sanitizers(), str(loaded("api/preload_pairs"))])
+
+
 def run_ctl_lines(store, commands):
     """Runs several commands, without options of the whole program, in one process; returns their JSON output, in order.
 

@@ -10,7 +10,7 @@ import pytest
 from ctl_program import Ctl, record
 from conftest import MPMS
 from dashboard import settings
-from harness import SHOPS_AT_ONCE, Httpd, reference, wait_for
+from harness import SHOPS_AT_ONCE, Httpd, pairs_preload, reference, wait_for
 from shares import ALIKE
 from test_ctl_audit import marked
 from test_dashboard import Desk
@@ -155,7 +155,7 @@ LIVE_CHANGE = ("ACCOUNT_LIVE", "mode", "account mode")  # needs an acquirer: tes
 @pytest.fixture(scope="module", params=MPMS)
 def running(request):
     """The server has a mail relay, where nobody answers."""
-    httpd = Httpd(mpm=request.param, shops_at_once=SHOPS_AT_ONCE,
+    httpd = Httpd(mpm=request.param, shops_at_once=SHOPS_AT_ONCE, env={"LD_PRELOAD": pairs_preload()},
                   extra="PaymentsMailRelay smtp://127.0.0.1:1\nPaymentsMailFrom pay@shop.example\n")
     httpd.host_extra = settings(httpd)
     httpd.expect_log(LOUD, always=True)

@@ -2,6 +2,7 @@
 """paymentsctl encryption-key: the pair that orders are encrypted with, as clients are given it."""
 
 import base64
+import os
 import re
 import shutil
 import subprocess
@@ -9,7 +10,7 @@ import subprocess
 import pytest
 
 from ctl_program import TEST_MODE, TIME, Ctl
-from harness import PAYMENTSCTL
+from harness import PAYMENTSCTL, pairs_preload
 
 LIVE_MODE = ("--mode", "live")
 SHOW = ("encryption-key", "show", "shop")
@@ -21,7 +22,7 @@ PEM = re.compile(r"-----BEGIN PUBLIC KEY-----\n([A-Za-z0-9+/=]+\n)+-----END PUBL
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory):
     """A store in which the shop has a pair of each mode, each seconds of work: to be copied."""
-    one = Ctl(tmp_path_factory.mktemp("pairs") / "store")
+    one = Ctl(tmp_path_factory.mktemp("pairs") / "store", quick_pairs=False)
     one.ok("account", "create", "shop")
     for mode in (TEST_MODE, LIVE_MODE):
         one.ok(*SHOW, *mode)
@@ -48,6 +49,7 @@ def modulus(pem):
 
 def test_show(ctl):
     """Created at the first call, which reports the master key; the same from then on, one for each mode."""
+    ctl.quick_pairs = False
     first = ctl.run(*SHOW, *TEST_MODE)
     assert first.returncode == 0 and PEM.fullmatch(first.stdout), first
     assert str(ctl.store.with_suffix(".key")) in first.stderr
@@ -131,7 +133,8 @@ def test_refused(ctl, code, args, words):
 
 def test_first_ones_at_once(ctl):
     line = [PAYMENTSCTL, "-s", f"lmdb:{ctl.store}", *SHOW, *TEST_MODE]
-    running = [subprocess.Popen(line, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    env = {**os.environ, "LD_PRELOAD": pairs_preload(PAYMENTSCTL)}
+    running = [subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=env) for _ in range(3)]
     said = [one.communicate(timeout=120)[0] for one in running]
     assert [one.returncode for one in running] == [0] * 3
     assert len(set(said)) == 1 and PEM.fullmatch(said[0])

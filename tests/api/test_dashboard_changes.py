@@ -9,7 +9,7 @@ import pytest
 
 from conftest import MPMS
 from dashboard import Person, settings
-from harness import SHOPS_AT_ONCE, Httpd, at_once
+from harness import SHOPS_AT_ONCE, Httpd, at_once, pairs_preload
 from shares import ALIKE
 from test_dashboard import Desk
 
@@ -20,7 +20,7 @@ HOOK = "https://127.0.0.1:1/hook"  # where nobody may be dialled
 
 @pytest.fixture(scope="module", params=MPMS)
 def running(request):
-    httpd = Httpd(mpm=request.param, shops_at_once=SHOPS_AT_ONCE)
+    httpd = Httpd(mpm=request.param, shops_at_once=SHOPS_AT_ONCE, env={"LD_PRELOAD": pairs_preload()})
     httpd.host_extra = settings(httpd)
     httpd.start()
     yield httpd

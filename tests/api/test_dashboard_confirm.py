@@ -12,7 +12,7 @@ import pytest
 
 from conftest import MPMS
 from dashboard import CONFIRM, NO_WAY, PATH, Person, basic, confirmed, location, pages, settings
-from harness import Httpd, any_name
+from harness import Httpd, any_name, pairs_preload
 from mail_server import Relay
 from test_dashboard import grant
 from test_dashboard_access import is_safe
@@ -42,7 +42,7 @@ class Owner(Person):
 
 @pytest.fixture(scope="module", params=MPMS)
 def running(request):
-    httpd = Httpd(mpm=request.param)
+    httpd = Httpd(mpm=request.param, env={"LD_PRELOAD": pairs_preload()})
     httpd.host_extra = settings(httpd)
     httpd.start()
     yield httpd

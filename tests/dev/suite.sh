@@ -334,7 +334,7 @@ copy_loaded() { # TREE BUILD
 # The tool as users build it, with which tests of a slower build set up and inspect.
 copy_plain() { # DIRECTORY
     mkdir -p "$1"
-    cp "$NORMAL/mod_payments/paymentsctl" "$NORMAL/tests/api/.libs/preload_lines.so" "$NORMAL/tests/api/silent_ctl" "$1/"
+    cp "$NORMAL/mod_payments/paymentsctl" "$NORMAL"/tests/api/.libs/preload_{lines,pairs}.so "$NORMAL/tests/api/silent_ctl" "$1/"
 }
 
 # Shows the progress of a run: each test, or every half minute the number of tests done.
