@@ -363,8 +363,34 @@ run_api() {
     shift
     build_loaded "$tree" || return 0
     copy=$(stage_copy "$tree")
+    move_to_kept "$copy" && copy=$KEPT_COPY
     run_pytest "$stage" "$folder" "$copy" "${prefix[@]}" -- "$@"
-    rm -rf "$copy"
+    keep_tests "$copy"
+}
+
+# The next stage of a lane has the tests at the same path, with the code that pytest made of them, which contains this
+# path: to rewrite them takes six seconds.
+KEPT_COPY=
+
+keep_tests() { # COPY
+    if [ -n "${LANE:-}" ]; then
+        find "$1" -mindepth 1 -maxdepth 1 ! -name tests -exec rm -rf {} +
+        KEPT_COPY=$1
+    else
+        rm -rf "$1"
+    fi
+}
+
+move_to_kept() { # COPY
+    [ -n "$KEPT_COPY" ] || return
+    if diff -rq --exclude=__pycache__ "$1/tests" "$KEPT_COPY/tests" >/dev/null; then
+        find "$1" -mindepth 1 -maxdepth 1 ! -name tests -exec mv -t "$KEPT_COPY" {} +
+        rm -rf "$1"
+    else
+        rm -rf "$KEPT_COPY"
+        KEPT_COPY=
+        return 1
+    fi
 }
 
 # rewrite_once FOLDER BUILD PYTEST OPTIONS...: pytest rewrites the assertions of each file before it runs it. This does
@@ -372,6 +398,10 @@ run_api() {
 rewrite_once() {
     (cd "$1" && umask 022 && env -u PYTHONDONTWRITEBYTECODE PAYMENTS_BUILD="$2" PAYMENTSCTL="$2/mod_payments/paymentsctl" \
         /usr/bin/python3 -m pytest -q -p no:cacheprovider --collect-only "${@:3}" -n 0 .) >"$LOGS/rewrite.log" 2>&1 || true # the run says why
+}
+
+is_rewritten() { # FOLDER
+    [ -n "$(find "$1/__pycache__" -name 'test_*-pytest-*.pyc' 2>/dev/null | head -n 1)" ]
 }
 
 # run_pytest STAGE FOLDER COPY PREFIX... -- PYTEST OPTIONS...: leaves no results if it did not reach its end.
@@ -384,7 +414,7 @@ run_pytest() {
     done
     shift
     case " $* " in
-        *" -n "*) rewrite_once "$copy/tests/$folder" "$copy/build" "$@" ;;
+        *" -n "*) is_rewritten "$copy/tests/$folder" || rewrite_once "$copy/tests/$folder" "$copy/build" "$@" ;;
     esac
     (
         cd "$copy/tests/$folder" && umask 022 && "${prefix[@]}" env PAYMENTS_BUILD="$copy/build" \
@@ -465,6 +495,7 @@ lane() { # STAGE...
     for name in "$@"; do
         "stage_$name"
     done
+    [ -z "$KEPT_COPY" ] || rm -rf "$KEPT_COPY"
 }
 
 # Each lane is a process group, which is interrupted as a whole, unlike a shell's other background children. A lane
