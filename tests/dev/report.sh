@@ -16,7 +16,7 @@ WHOLE=0
 # Scripts include check_selftest and check_runner, which run only if a script changed.
 PLAN='
 test   lint         180     5     5
-test   scripts      280    10    10
+test   scripts      200    10    10
 test   demo          75    13    13
 test   unit         320  8700  8700
 test   unit-plain    80   520   520

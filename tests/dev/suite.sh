@@ -6,9 +6,9 @@ STAGES="lint scripts demo unit unit-plain valgrind tsan fuzz-replay faults api b
 
 # ---- scripts
 
-# check_selftest plants faults for the other scripts to find, which takes as long as all of them, and check_runner
-# gives ./dev broken runs to judge: a whole run includes them only if a script changed, or a file in which the faults
-# are planted.
+# check_selftest plants faults for the other scripts to find, and check_runner gives ./dev broken runs to judge.
+# Together they take as long as all others: a whole run includes them only if a script changed, or a file in which
+# the faults are planted.
 stage_scripts() {
     stage scripts
     if [ "$WHOLE" -eq 1 ] && ! checks_changed; then
