@@ -195,7 +195,7 @@ def setup_preload():
 
 
 def pairs_preload(program=None):
-    """What makes pairs of RSA keys in a tenth of the time (preload_pairs.c), for httpd, or that build of the tool."""
+    """What makes pairs of RSA keys in an eighth of the time (preload_pairs.c), for httpd, or that build of the tool."""
     if program is None:
         return str(loaded("api/preload_pairs"))
     if PLAIN in pathlib.Path(program).parents:

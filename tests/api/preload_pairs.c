@@ -2,7 +2,7 @@
 
 /*
  * Preloaded into paymentsctl and httpd: a pair of RSA keys has four primes instead of two, which
- * takes a tenth of the time to make. It has as many bits, and clients have only its public half.
+ * takes an eighth of the time to make. It has as many bits, and clients have only its public half.
  */
 
 #include <dlfcn.h>
