@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Every relative link of README.md and docs/*.md leads to a file of the tree, and to a heading if it names one.
-# Every page of docs is linked from docs/index.md.
+# Every page of docs is linked from docs/index.md, and a page that begins with "On this page" leads to each of its headings there.
 set -euo pipefail
 cd "${PAYMENTS_TOP:-$(dirname "$0")/..}"
 
@@ -37,6 +37,16 @@ links() {
     }' "$1"
 }
 
+# Headings of the second level that the page's list of them, if it has one, does not lead to.
+unlisted() {
+    local listed
+    listed=$(sed -n '/^On this page:/,/^$/p' "$1" | grep -oE '\(#[^)]+\)' | tr -d '(#)') || return 0
+    grep -E '^## ' "$1" | sed 's/^##/#/' >"$work/headings"
+    anchors "$work/headings" | paste -d '|' - "$work/headings" | while IFS='|' read -r anchor heading; do
+        grep -qxF -- "$anchor" <<<"$listed" || echo "${heading#\# }"
+    done
+}
+
 faults=0
 count=0
 fault() {
@@ -63,6 +73,12 @@ for page in README.md docs/*.md; do
             grep -qxF -- "$anchor" "$known" || fault "$page:$line: $target: there is no such heading"
         fi
     done < <(links "$page")
+done
+for page in README.md docs/*.md; do
+    [ -e "$page" ] || continue
+    while read -r heading; do
+        fault "$page: \"On this page\" does not lead to the heading $heading"
+    done < <(unlisted "$page")
 done
 for page in docs/*.md; do
     [ "$page" = "$index" ] || links "$index" 2>/dev/null | grep " ${page#docs/}\$" >/dev/null || fault "$page: not linked from $index"

@@ -131,6 +131,9 @@ test_sources() {
     plant tests/faults/preload_stray.c "$licence"
     expect_failure "a library that is not listed" preload_stray.c check_sources.sh
     fresh
+    sed -i 's/^| held |/| kept back |/' "$PAYMENTS_TOP/docs/store.md"
+    expect_failure "a table of the store that is not described" "held: store/rows.h has this table" check_sources.sh
+    fresh
     own tests/check_man.sh
     chmod -x "$PAYMENTS_TOP/tests/check_man.sh"
     expect_failure "a script that make cannot run" "check_man.sh: cannot be run" check_sources.sh
@@ -179,7 +182,7 @@ test_directives() {
     expect_failure "an example without directive" PaymentsStray check_directives.sh
     fresh
     sed -i '0,/\*\*Default:\*\*/{/\*\*Default:\*\*/d}' "$PAYMENTS_TOP/docs/directives.md"
-    expect_failure "a manual entry without Default" "no row Default" check_directives.sh
+    expect_failure "a manual entry without Default" "has no row Default" check_directives.sh
 }
 
 test_links() {
@@ -192,6 +195,9 @@ test_links() {
     fresh
     plant docs/stray.md '# Stray\n'
     expect_failure "a page that the index lacks" "docs/stray.md: not linked" check_links.sh
+    fresh
+    plant docs/api.md '\n## A stray heading\n'
+    expect_failure "a heading that the page's list lacks" "does not lead to the heading A stray heading" check_links.sh
 }
 
 words() { # FILE TEXT WHAT WORDS
