@@ -99,7 +99,7 @@ ctl_exit_t ctl_account_find(pay_account_t **out, ctl_t *ctl, const char *name)
     if (failed) {
         return failed;
     }
-    rv = pay_store_account_get(out, ctl->store, name, ctl->pool);
+    rv = pay_store_account_get(out, ctl->service.store, name, ctl->pool);
     if (rv == APR_NOTFOUND) {
         return ctl_fail(CTL_EXIT_REFUSED,
                         "there is no account %s; 'paymentsctl account list' lists the accounts",
@@ -190,7 +190,7 @@ ctl_exit_t ctl_account_show(ctl_t *ctl)
         return failed;
     }
     shown.account = *account;
-    rv = pay_store_account_rows(&shown.rows, ctl->store, account->number, ctl->pool);
+    rv = pay_store_account_rows(&shown.rows, ctl->service.store, account->number, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot read what the account has stored");
     }
@@ -267,7 +267,7 @@ ctl_exit_t ctl_account_list(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = pay_store_account_list(&accounts, ctl->store, ctl->pool);
+    rv = pay_store_account_list(&accounts, ctl->service.store, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot list the accounts");
     }

@@ -108,8 +108,8 @@ static apr_status_t range_list(apr_array_header_t **rows, void *baton, const voi
 {
     const listing_t *listing = baton;
 
-    return pay_store_charge_list(rows, listing->ctl->store, &listing->scope, &listing->filter.range,
-                                 after, PAY_STORE_ROWS_MAX, p);
+    return pay_store_charge_list(rows, listing->ctl->service.store, &listing->scope,
+                                 &listing->filter.range, after, PAY_STORE_ROWS_MAX, p);
 }
 
 /* Those that the filter wants, newest first. */
@@ -119,8 +119,8 @@ static apr_status_t found_list(apr_array_header_t **rows, void *baton, const voi
     listing_t *listing = baton;
 
     (void)after;
-    return pay_store_charge_search(rows, &listing->cursor, listing->ctl->store, &listing->scope,
-                                   &listing->filter, PAY_STORE_ROWS_MAX, p);
+    return pay_store_charge_search(rows, &listing->cursor, listing->ctl->service.store,
+                                   &listing->scope, &listing->filter, PAY_STORE_ROWS_MAX, p);
 }
 
 /* *searches 1: something but a range is looked for. */
@@ -206,7 +206,7 @@ ctl_exit_t ctl_charge_find(pay_charge_t **out, ctl_t *ctl)
                         "blank, '/', '\\', '?' and '#'",
                         PAY_REFERENCE_MAX);
     }
-    rv = pay_store_charge_find(out, ctl->store, &scope, reference, ctl->pool);
+    rv = pay_store_charge_find(out, ctl->service.store, &scope, reference, ctl->pool);
     if (rv == APR_NOTFOUND) {
         return ctl_fail(CTL_EXIT_REFUSED, "account %s has no charge with reference %s in %s mode",
                         account->name, reference, pay_mode_name(scope.mode));

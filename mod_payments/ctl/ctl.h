@@ -70,8 +70,8 @@ struct ctl_t {
     const char *arg[CTL_ARGS_MAX];        /* NULL: not given */
     int json;
     int csv;               /* neither json nor csv: a table for people */
-    pay_store_t *store;    /* NULL with CTL_OPEN_BY_ITSELF */
-    pay_service_t service; /* on the same store; makes changes in the caller's name */
+    pay_service_t service; /* makes changes in the caller's name; its store is NULL with
+                            * CTL_OPEN_BY_ITSELF */
     pay_store_options_t store_options;
     apr_uid_t store_owner;
     const struct pay_keyring_t *keyring; /* NULL: not loaded; the next two members say why */

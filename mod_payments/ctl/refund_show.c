@@ -80,7 +80,7 @@ ctl_exit_t ctl_refund_find(pay_refund_t **out, ctl_t *ctl)
         return ctl_fail(CTL_EXIT_ILLEGAL,
                         "refund: want its reference, as 'paymentsctl refund list' prints it");
     }
-    rv = pay_store_refund_find(out, ctl->store, &scope, reference, ctl->pool);
+    rv = pay_store_refund_find(out, ctl->service.store, &scope, reference, ctl->pool);
     if (rv == APR_NOTFOUND) {
         return ctl_fail(CTL_EXIT_REFUSED, "account %s has no refund %s in %s mode", account->name,
                         reference, pay_mode_name(scope.mode));
