@@ -83,6 +83,12 @@ done
 for page in docs/*.md; do
     [ "$page" = "$index" ] || links "$index" 2>/dev/null | grep " ${page#docs/}\$" >/dev/null || fault "$page: not linked from $index"
 done
+# The rules of docs/store.md are named by their numbers.
+rules=$(sed -nE 's/^([0-9]+)\. \*\*.*/\1/p' docs/store.md)
+[ "$rules" = "$(seq "$(wc -l <<<"$rules")")" ] || fault "docs/store.md: the rules are not numbered 1, 2, 3 and so on: ${rules//$'\n'/ }"
+while IFS=: read -r file rule; do
+    grep -qx "$rule" <<<"$rules" || fault "$file: docs/store.md has no rule $rule"
+done < <(grep -roE 'store\.md\)?, rule [0-9]+' mod_payments docs | sed 's/:.* /:/')
 [ "$count" -gt 0 ] || fault "check_links: found no link"
 echo "check_links: $count links, $faults faults"
 [ "$faults" -eq 0 ]

@@ -196,6 +196,12 @@ test_links() {
     plant docs/stray.md '# Stray\n'
     expect_failure "a page that the index lacks" "docs/stray.md: not linked" check_links.sh
     fresh
+    plant docs/store.md '\n7. **A rule twice**\n'
+    expect_failure "a rule of the store with a number that is taken" "are not numbered" check_links.sh
+    fresh
+    plant docs/operations.md 'See [store.md](store.md), rule 99.\n'
+    expect_failure "a rule of the store that does not exist" "docs/store.md has no rule 99" check_links.sh
+    fresh
     plant docs/api.md '\n## A stray heading\n'
     expect_failure "a heading that the page's list lacks" "does not lead to the heading A stray heading" check_links.sh
 }

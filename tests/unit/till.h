@@ -52,7 +52,7 @@ void till_close(void);
 
 /*
  * Runs race(racer) for each of `count` racers of `size` bytes in a process of its own, in which
- * till->store is opened anew. All begin together; each comes back as its process left it.
+ * till->store is opened again. All begin together; each comes back as its process left it.
  */
 void till_race(void *racers, size_t size, int count, void *(*race)(void *racer));
 
