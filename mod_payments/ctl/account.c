@@ -4,6 +4,7 @@
 #include "ctl/options.h"
 #include "ctl/output.h"
 
+#include "model/charge.h"
 #include "service/account/accounts.h"
 
 #include <apr_strings.h>
@@ -126,6 +127,25 @@ ctl_exit_t ctl_scope_find(pay_scope_t *out, pay_account_t **account, ctl_t *ctl)
         return failed;
     }
     out->account = (*account)->number;
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_reference_find(const char **reference, pay_scope_t *out, pay_account_t **account,
+                              ctl_t *ctl, const char *name, int max, const char *want)
+{
+    ctl_exit_t failed;
+
+    *reference = ctl->arg[1];
+    failed = ctl_scope_find(out, account, ctl);
+    if (failed) {
+        return failed;
+    }
+    if (strlen(*reference) > (size_t)max) {
+        return ctl_fail(CTL_EXIT_TOO_LONG, "%s: want at most %d characters", name, max);
+    }
+    if (pay_reference_check(*reference) != APR_SUCCESS) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "%s: want %s", name, want);
+    }
     return CTL_OK;
 }
 

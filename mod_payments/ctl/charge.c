@@ -9,6 +9,7 @@
 #include "model/checkout.h"
 #include "model/email.h"
 
+#include <apr_general.h>
 #include <string.h>
 
 static void charge_csv(pay_csv_t *csv, const void *row)
@@ -182,29 +183,22 @@ ctl_exit_t ctl_charge_list(ctl_t *ctl)
     return ctl_list_end(list, rv, "cannot list the charges");
 }
 
+static const char reference_form[] = "1 to " APR_STRINGIFY(
+    PAY_REFERENCE_MAX) " printable characters without blank, '/', '\\', '?' and '#'";
+
 ctl_exit_t ctl_charge_find(pay_charge_t **out, ctl_t *ctl)
 {
-    const char *reference = ctl->arg[1];
+    const char *reference;
     pay_account_t *account;
     pay_scope_t scope;
     ctl_exit_t failed;
     apr_status_t rv;
 
     *out = NULL;
-    failed = ctl_scope_find(&scope, &account, ctl);
+    failed = ctl_reference_find(&reference, &scope, &account, ctl, "reference", PAY_REFERENCE_MAX,
+                                reference_form);
     if (failed) {
         return failed;
-    }
-    if (strlen(reference) > PAY_REFERENCE_MAX) {
-        return ctl_fail(CTL_EXIT_TOO_LONG, "reference: want at most %d characters",
-                        PAY_REFERENCE_MAX);
-    }
-    rv = pay_reference_check(reference);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail(CTL_EXIT_ILLEGAL,
-                        "reference: want 1 to %d printable characters without "
-                        "blank, '/', '\\', '?' and '#'",
-                        PAY_REFERENCE_MAX);
     }
     rv = pay_store_charge_find(out, ctl->service.store, &scope, reference, ctl->pool);
     if (rv == APR_NOTFOUND) {

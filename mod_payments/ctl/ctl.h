@@ -102,4 +102,11 @@ ctl_exit_t ctl_account_find(pay_account_t **out, ctl_t *ctl, const char *name);
 /* The scope of the account that the first argument names, and --mode. */
 ctl_exit_t ctl_scope_find(pay_scope_t *out, pay_account_t **account, ctl_t *ctl);
 
+/*
+ * The same, and *reference, the second argument, of at most `max` characters; a wrong one is
+ * refused as `name`, with `want`, the form that it must have.
+ */
+ctl_exit_t ctl_reference_find(const char **reference, pay_scope_t *out, pay_account_t **account,
+                              ctl_t *ctl, const char *name, int max, const char *want);
+
 #endif
