@@ -3,8 +3,9 @@
 # Includes go downward only. FOLDERS lists every folder, floor by floor, the lowest first: a file sees its own folder
 # and those before it in its own floor's line and in the floors below; store and acquirer do not see each other, nor do
 # httpd and ctl. Two files, a noun and its parts, may include each other; three files may not form a circle. Only the
-# files at the border of a foreign library include it; LMDB is called in store/lmdb and by the inline functions of the
-# seam (store/rows_lmdb.h). The seam and the engine, which write bytes regardless of their meaning, see no model.
+# files at the border of a foreign library include it; LMDB (MDB_*, mdb_*) is named in store/lmdb and by the inline
+# functions of the seam (store/rows_lmdb.h) alone. The seam and the engine, which write bytes regardless of their
+# meaning, see no model.
 # httpd and ctl do not name units of work of the store that write: a unit reads if its name ends with a verb of reading
 # (`reads` below), and then it must not commit.
 # With --edges it prints which folder sees which, and by how many includes.
@@ -38,14 +39,14 @@ function border_of(header) {
     if (header ~ /^jansson/) return "^base/text/json\\.c$"
     if (header ~ /^openssl\//) return "^base/crypto/(crypto|rsa)\\.c$"
     if (header ~ /^curl\//) return "^base/net/(url|transfer)[a-z_]*\\.c$"
-    if (header ~ /^lmdb\.h$/) return "^store/(lmdb/|(rows|keys|row)\\.h$)"
+    if (header ~ /^lmdb\.h$/) return "^store/(lmdb/|rows_lmdb\\.h$)"
     if (header ~ httpd) return "^httpd/"
     return ""
 }
 
 # Of the seam and the engine; keys begin with the scope.
 function sees_model(header) {
-    return header ~ /^model\// && file ~ /^store\/(lmdb\/|(rows[a-z_]*|keys|row)\.[ch]$)/ \
+    return header ~ /^model\// && file ~ /^store\/(lmdb\/|(rows[a-z_]*|bytes|keys|row)\.[ch]$)/ \
         && !(file ~ /^store\/keys\./ && header == "model/account.h")
 }
 
@@ -127,9 +128,10 @@ FILENAME ~ /^store\// { judge_body($0); next }
 { judge_names($0) }
 END { exit faults > 0 }' || exit 1
 
-calls=$(xargs -r -a "$work/files" grep -nE '(^|[^a-z_])mdb_[a-z0-9_]+\(' /dev/null | grep -vE '^store/(lmdb/|rows_lmdb\.h:)' || true)
-if [ -n "$calls" ]; then
-    sed -E 's/^([^:]*:[0-9]*):.*/\1: LMDB is called in store\/lmdb alone/' <<<"$calls"
+named=$(xargs -r -a "$work/files" grep -nwE 'mdb_[a-z0-9_]+|MDB_[A-Za-z0-9_]+' /dev/null \
+    | grep -vE '^store/(lmdb/|rows_lmdb\.h:)' || true)
+if [ -n "$named" ]; then
+    sed -E 's/^([^:]*:[0-9]*):.*/\1: LMDB is named in store\/lmdb alone/' <<<"$named"
     exit 1
 fi
 

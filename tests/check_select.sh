@@ -55,7 +55,7 @@ test_map() {
 
 test_files() {
     begins mod_payments/store/payment/refund_open.c "unit test_store_refund"
-    begins mod_payments/store/payment/kept.c "unit test_store_kept"
+    begins mod_payments/store/payment/idempotency.c "unit test_store_idempotency"
     begins mod_payments/model/charge.h "unit test_charge"
     begins mod_payments/base/shared/slots.c "unit test_slots"
     begins mod_payments/httpd/call/gate.c "unit test_gate"

@@ -85,11 +85,17 @@ test_layers() {
     writes_in ctl/event.c "    change.op = pay_store_event_drop;" "the tool hands on what changes the store"
     writes_in httpd/dashboard/audit.c "    rv = pay_store_audited(&out, store, entry, p);" "the dashboard makes an entry by itself"
     fresh
-    plant mod_payments/store/payment/kept.c "apr_status_t pay_store_kept_find(pay_store_t *store)\n{\n    return pay_rows_commit(store);\n}\n"
-    expect_failure "a read that writes" "pay_store_kept_find reads by its name, and commits" check_layers.sh
+    plant mod_payments/store/payment/idempotency.c "apr_status_t pay_store_idempotency_find(pay_store_t *store)\n{\n    return pay_rows_commit(store);\n}\n"
+    expect_failure "a read that writes" "pay_store_idempotency_find reads by its name, and commits" check_layers.sh
     fresh
-    plant mod_payments/store/payment/kept.c "    rc = mdb_get(txn->mdb, 2, &key, &row);\n"
-    expect_failure "LMDB is called by a noun" "LMDB is called in store/lmdb alone" check_layers.sh
+    plant mod_payments/store/payment/idempotency.c "    rc = mdb_get(txn->native, 2, &key, &row);\n"
+    expect_failure "LMDB is called by a noun" "LMDB is named in store/lmdb alone" check_layers.sh
+    fresh
+    plant mod_payments/store/payment/idempotency.h "int pay_store_idempotency_last(MDB_val *row);\n"
+    expect_failure "a noun has a type of LMDB" "LMDB is named in store/lmdb alone" check_layers.sh
+    fresh
+    plant mod_payments/store/rows.h "#include <lmdb.h>\n"
+    expect_failure "the seam includes LMDB" "lmdb.h is not for this file" check_layers.sh
     rm -rf "$PAYMENTS_TOP"
     mkdir -p "$PAYMENTS_TOP/mod_payments"
     expect_failure "an empty tree" "nothing to check" check_layers.sh

@@ -41,8 +41,8 @@ static const ctl_column_t rows_columns[] = {
 };
 
 static const ctl_column_t visitors_columns[] = {
-    {CTL_ONE, "unpaid of visitors, test", "test", OF_ROWS(strangers[PAY_TEST])},
-    {CTL_ONE, "unpaid of visitors, live", "live", OF_ROWS(strangers[PAY_LIVE])},
+    {CTL_ONE, "unpaid of visitors, test", "test", OF_ROWS(anonymous[PAY_TEST])},
+    {CTL_ONE, "unpaid of visitors, live", "live", OF_ROWS(anonymous[PAY_LIVE])},
     {0},
 };
 

@@ -24,7 +24,7 @@ static const ctl_column_t columns[] = {
     {SHOWN, "pending at an acquirer", "pending", OF_STORE(pending)},
     {SHOWN, "checkouts not paid yet", "checkoutsOpen", OF_STORE(checkouts_open)},
     {SHOWN, "waiting for a person", "held", OF_STORE(held)},
-    {SHOWN, "Idempotency-Keys kept", "kept", OF_STORE(kept)},
+    {SHOWN, "Idempotency-Keys kept", "kept", OF_STORE(idempotency_records)},
     {SHOWN, "events not delivered", "events", OF_EVENTS(events)},
     {SHOWN, "of these parked", "parked", OF_EVENTS(parked)},
     {SHOWN, "bytes of the map", "mapBytes", OF_STORE(map_bytes)},

@@ -116,7 +116,7 @@ typedef struct pay_charge_t {
 
     /* Internal to the store: kind (and operation) and digest of the Idempotency-Key that it was
      * opened with; zero: no key. */
-    unsigned char kept_as[1 + PAY_SHA256_LEN];
+    unsigned char idempotency_key[1 + PAY_SHA256_LEN];
 } pay_charge_t;
 
 typedef enum pay_view_t { PAY_VIEW_SECRET, PAY_VIEW_PUBLIC } pay_view_t;

@@ -54,7 +54,7 @@ typedef struct pay_checkout_t {
     int return_trusted;
     /* Internal to the store: 1 while it counts as an unpaid checkout of a public key or a link's
      * page, and the time from which PaymentsCheckoutKeep counts; 0: it is not removed. */
-    int stranger;
+    int anonymous;
     apr_time_t ended_at;
 } pay_checkout_t;
 

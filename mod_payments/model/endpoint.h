@@ -39,7 +39,7 @@ typedef struct pay_endpoint_t {
     apr_uint32_t probes;       /* failed probes since it began to fail */
     int probing;               /* 1: it is failing, and one event is out to probe it */
     apr_time_t failing_since;  /* 0: it is not failing */
-    apr_time_t due_at;         /* time of its next turn; 0: nothing waits */
+    apr_time_t due_at;         /* when it is due next; 0: nothing waits */
     apr_uint32_t tests;        /* test events made so far */
     apr_time_t answered_at;    /* of the last attempt; 0: none yet */
     int status;                /* of the last attempt: HTTP status, SMTP reply; 0: no answer */

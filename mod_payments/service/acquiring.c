@@ -37,7 +37,7 @@ const pay_acquirer_t *pay_acquiring_find(const pay_service_t *service, pay_mode_
     return NULL;
 }
 
-/* ---- entering and leaving */
+/* ---- enter and leave */
 
 static const pay_problem_t *refuse(const pay_acquirer_t *acquirer, pay_meter_counter_t why,
                                    const char *sentence, apr_int64_t retry_after_ms, apr_pool_t *p)

@@ -120,28 +120,28 @@ const pay_problem_t *pay_caller_use(const pay_idempotency_t **out, const pay_cal
     return NULL;
 }
 
-const pay_problem_t *pay_service_recall(pay_kept_t **out, const pay_service_t *service,
-                                        const pay_scope_t *scope, const pay_idempotency_t *use,
-                                        apr_pool_t *p)
+const pay_problem_t *pay_service_recall(pay_idempotency_record_t **out,
+                                        const pay_service_t *service, const pay_scope_t *scope,
+                                        const pay_idempotency_t *use, apr_pool_t *p)
 {
-    pay_kept_t *kept = NULL;
+    pay_idempotency_record_t *record = NULL;
     apr_status_t rv;
 
     *out = NULL;
     if (!use) {
         return NULL;
     }
-    rv = pay_store_kept_find(&kept, service->store, scope, use, p);
+    rv = pay_store_idempotency_find(&record, service->store, scope, use, p);
     if (rv == APR_NOTFOUND) {
         return NULL;
     }
     if (rv != APR_SUCCESS) {
         return pay_problem_of_store(rv, p);
     }
-    if (!kept->same_request) {
+    if (!record->same_request) {
         return pay_problem_of_key(p);
     }
-    *out = kept;
+    *out = record;
     return NULL;
 }
 

@@ -103,9 +103,9 @@ const pay_problem_t *pay_caller_use(const pay_idempotency_t **out, const pay_cal
 
 /* Finds the idempotency record of the key; *out is NULL without a use or a record. 409 D1 if it
  * belongs to a different request. */
-const pay_problem_t *pay_service_recall(pay_kept_t **out, const pay_service_t *service,
-                                        const pay_scope_t *scope, const pay_idempotency_t *use,
-                                        apr_pool_t *p);
+const pay_problem_t *pay_service_recall(pay_idempotency_record_t **out,
+                                        const pay_service_t *service, const pay_scope_t *scope,
+                                        const pay_idempotency_t *use, apr_pool_t *p);
 
 /* Returns 409 D1 for an Idempotency-Key. */
 const pay_problem_t *pay_problem_of_key(apr_pool_t *p);

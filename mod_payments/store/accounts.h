@@ -22,7 +22,7 @@ apr_status_t pay_store_account_list(apr_array_header_t **out, pay_store_t *store
 /* The rows of an account: all that count for its quota, by mode. */
 typedef struct pay_account_rows_t {
     apr_uint64_t rows[2];      /* by pay_mode_t */
-    apr_uint64_t strangers[2]; /* unpaid checkouts of public keys and links among them */
+    apr_uint64_t anonymous[2]; /* unpaid checkouts of public keys and links among them */
     apr_uint64_t entries;      /* of its audit, which are counted separately */
     int rows_max; /* of each mode and the audit; 0: no limit, or no server prepared the store */
 } pay_account_rows_t;

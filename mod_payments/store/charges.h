@@ -114,27 +114,29 @@ apr_status_t pay_store_transaction_get(pay_transaction_t *out, pay_store_t *stor
 /*
  * Voids a pending checkout, in one transaction with the idempotency record of `use` (NULL: none):
  * the text of pay_void_answer_to_json. *voided 0: it is something else, or a worker is at work on
- * it, and nothing was done. *kept is set if the Idempotency-Key is known: nothing was done then
+ * it, and nothing was done. *record is set if the Idempotency-Key is known: nothing was done then
  * either.
  */
-apr_status_t pay_store_charge_void(pay_charge_t **out, int *voided, pay_kept_t **kept,
-                                   pay_store_t *store, const pay_scope_t *scope,
-                                   const char *reference, const pay_idempotency_t *use,
-                                   apr_pool_t *p);
+apr_status_t pay_store_charge_void(pay_charge_t **out, int *voided,
+                                   pay_idempotency_record_t **record, pay_store_t *store,
+                                   const pay_scope_t *scope, const char *reference,
+                                   const pay_idempotency_t *use, apr_pool_t *p);
 
 /* --- Idempotency-Keys (docs/api.md, "Retries") --- */
 /* Finds the idempotency record of the key; APR_NOTFOUND if there is none. */
-apr_status_t pay_store_kept_find(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
-                                 const pay_idempotency_t *use, apr_pool_t *p);
+apr_status_t pay_store_idempotency_find(pay_idempotency_record_t **out, pay_store_t *store,
+                                        const pay_scope_t *scope, const pay_idempotency_t *use,
+                                        apr_pool_t *p);
 /* Stores `text` as the answer of an operation that changes nothing else. An existing record stays;
  * *out is the present record. */
-apr_status_t pay_store_kept_put(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
-                                const pay_idempotency_t *use, const char *text, apr_pool_t *p);
+apr_status_t pay_store_idempotency_put(pay_idempotency_record_t **out, pay_store_t *store,
+                                       const pay_scope_t *scope, const pay_idempotency_t *use,
+                                       const char *text, apr_pool_t *p);
 /*
  * Deletes up to `limit` idempotency records that have expired at `now`, never those of refunds nor
  * of pending charges (examined again an hour later). *count: examined entries.
  */
-apr_status_t pay_store_kept_expire(int *count, pay_store_t *store, apr_time_t now, int limit,
-                                   apr_pool_t *p);
+apr_status_t pay_store_idempotency_expire(int *count, pay_store_t *store, apr_time_t now, int limit,
+                                          apr_pool_t *p);
 
 #endif

@@ -67,12 +67,12 @@ int pay_store_key_of(pay_store_key_t *key, const void *bytes, size_t len)
     return pay_store_key_bytes(key, bytes, len);
 }
 
-MDB_val pay_store_key_val(const pay_store_key_t *key)
+pay_bytes_t pay_store_key_val(const pay_store_key_t *key)
 {
-    MDB_val val;
+    pay_bytes_t val;
 
-    val.mv_size = key->len;
-    val.mv_data = (void *)key->bytes; /* LMDB does not write to keys it receives */
+    val.len = key->len;
+    val.data = key->bytes;
     return val;
 }
 

@@ -5,10 +5,9 @@
 /* Keys of the tables: fixed-width big-endian numbers, so that byte order is numeric order. Pure. */
 
 #include "model/account.h"
+#include "store/bytes.h"
 
-#include <lmdb.h>
-
-#define PAY_STORE_KEY_MAX 511 /* LMDB's own limit */
+#define PAY_STORE_KEY_MAX 511 /* LMDB's limit */
 #define PAY_STORE_SCOPE_LEN 5 /* account number (4), mode (1) */
 
 typedef struct pay_store_key_t {
@@ -28,7 +27,7 @@ void pay_store_key_of_scope(pay_store_key_t *key,
 int pay_store_key_of(pay_store_key_t *key, const void *bytes, size_t len);
 /* Appends text or bytes; returns 0 and appends nothing if the key would be too long. */
 int pay_store_key_bytes(pay_store_key_t *key, const void *bytes, size_t len);
-MDB_val pay_store_key_val(const pay_store_key_t *key);
+pay_bytes_t pay_store_key_val(const pay_store_key_t *key);
 
 /* Reads parts back; `offset` counts from the key's start. The caller has checked the length. */
 apr_uint32_t pay_store_read_u32(const void *at);

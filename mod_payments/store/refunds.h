@@ -17,11 +17,11 @@
  * 0, or with `use`: no R5 rule; the rule also applies to a reversed charge, and comes before R2 to
  * R4. In Live Mode a refund that does not wait is refused while the store is restored and
  * unconfirmed, and for PAY_EPOCH_REPEAT_WINDOW if one of the same amount was fetched. *charge is
- * the charge afterwards. *kept is set if the key is known: nothing was done then, and the rest is
+ * the charge afterwards. *record is set if the key is known: nothing was done then, and the rest is
  * not set. APR_NOTFOUND: no such charge; APR_EEXIST: id or reference is in use.
  */
 apr_status_t pay_store_refund_open(pay_refund_t **out, pay_charge_t **charge,
-                                   pay_refund_verdict_t *verdict, pay_kept_t **kept,
+                                   pay_refund_verdict_t *verdict, pay_idempotency_record_t **record,
                                    pay_store_t *store, const pay_refund_t *proposal,
                                    const pay_idempotency_t *use, apr_interval_time_t repeat_window,
                                    apr_pool_t *p);

@@ -15,9 +15,15 @@
 #define ROW_STRING_MAX 65534
 #define ROW_STRING_NULL 65535
 
-/* Position where a row is written or read. */
-typedef struct row_cursor_t {
+/* Position where a row is written. */
+typedef struct row_writer_t {
     unsigned char *at;
+    size_t left;
+} row_writer_t;
+
+/* Position where a row is read. */
+typedef struct row_cursor_t {
+    const unsigned char *at;
     size_t left;
 } row_cursor_t;
 
@@ -77,7 +83,7 @@ static int int_store(void *member, size_t size, apr_uint64_t value)
     }
 }
 
-static void put_be(row_cursor_t *row, apr_uint64_t value, size_t width)
+static void put_be(row_writer_t *row, apr_uint64_t value, size_t width)
 {
     size_t i;
 
@@ -89,7 +95,7 @@ static void put_be(row_cursor_t *row, apr_uint64_t value, size_t width)
     row->left -= width;
 }
 
-static void put_bytes(row_cursor_t *row, const void *bytes, size_t len)
+static void put_bytes(row_writer_t *row, const void *bytes, size_t len)
 {
     assert(row->left >= len);
     if (len) {
@@ -150,7 +156,7 @@ static size_t field_len(const pay_row_field_t *field, const void *record)
     return 0;
 }
 
-static void field_put(row_cursor_t *row, const pay_row_field_t *field, const void *record)
+static void field_put(row_writer_t *row, const pay_row_field_t *field, const void *record)
 {
     const void *member = member_of(record, field);
     const char *text;
@@ -221,16 +227,16 @@ size_t pay_row_left_out(const pay_row_field_t *fields, size_t count, const void 
     return len;
 }
 
-int pay_row_encode(MDB_val *out, const pay_row_field_t *fields, size_t count, const void *record,
-                   apr_pool_t *p)
+int pay_row_encode(pay_bytes_t *out, const pay_row_field_t *fields, size_t count,
+                   const void *record, apr_pool_t *p)
 {
-    row_cursor_t row;
+    row_writer_t row;
     size_t total = ROW_HEAD_LEN;
     size_t len;
     size_t i;
 
-    out->mv_size = 0;
-    out->mv_data = NULL;
+    out->len = 0;
+    out->data = NULL;
     assert(count <= UINT8_MAX);
     count = count_used(fields, count, record);
     for (i = 0; i < count; i++) {
@@ -242,8 +248,8 @@ int pay_row_encode(MDB_val *out, const pay_row_field_t *fields, size_t count, co
     }
     row.at = apr_palloc(p, total);
     row.left = total;
-    out->mv_data = row.at;
-    out->mv_size = total;
+    out->data = row.at;
+    out->len = total;
     put_be(&row, ROW_VERSION, 1);
     put_be(&row, count, 1);
     for (i = 0; i < count; i++) {
@@ -326,8 +332,8 @@ static void fields_default(void *record, const pay_row_field_t *fields, size_t f
     }
 }
 
-int pay_row_decode(void *record, const pay_row_field_t *fields, size_t count, const MDB_val *row,
-                   size_t *used, apr_pool_t *p)
+int pay_row_decode(void *record, const pay_row_field_t *fields, size_t count,
+                   const pay_bytes_t *row, size_t *used, apr_pool_t *p)
 {
     row_cursor_t cursor;
     apr_uint64_t version;
@@ -337,8 +343,8 @@ int pay_row_decode(void *record, const pay_row_field_t *fields, size_t count, co
     if (used) {
         *used = 0;
     }
-    cursor.at = row->mv_data;
-    cursor.left = row->mv_size;
+    cursor.at = row->data;
+    cursor.left = row->len;
     if (!take_be(&version, &cursor, 1) || version != ROW_VERSION) {
         return PAY_ROWS_BAD;
     }
@@ -352,7 +358,7 @@ int pay_row_decode(void *record, const pay_row_field_t *fields, size_t count, co
     }
     fields_default(record, fields, (size_t)stored, count);
     if (used) {
-        *used = row->mv_size - cursor.left;
+        *used = row->len - cursor.left;
         return 0;
     }
     return cursor.left ? PAY_ROWS_BAD : 0;

@@ -11,8 +11,9 @@
  * value that its field does not allow is PAY_ROWS_BAD.
  */
 
+#include "store/bytes.h"
+
 #include <apr_pools.h>
-#include <lmdb.h>
 #include <stddef.h>
 
 typedef enum pay_row_type_t {
@@ -47,8 +48,8 @@ typedef struct pay_row_field_t {
     PAY_ROW_FIELD_OF(PAY_ROW_INT, record, member, 0, largest)
 
 /* Encodes `record` in `p`. ENAMETOOLONG for a string above 65,534 bytes. */
-int pay_row_encode(MDB_val *out, const pay_row_field_t *fields, size_t count, const void *record,
-                   apr_pool_t *p);
+int pay_row_encode(pay_bytes_t *out, const pay_row_field_t *fields, size_t count,
+                   const void *record, apr_pool_t *p);
 
 /* The number of bytes that the fields omitted from the row of `record` take once they are written;
  * a string that is set then takes its own length in addition. */
@@ -59,7 +60,7 @@ size_t pay_row_left_out(const pay_row_field_t *fields, size_t count, const void 
  * which it does not log. If `used` is not NULL, sets *used to the length of the row in bytes, so
  * that something may follow it; if it is NULL, the row must use all bytes.
  */
-int pay_row_decode(void *record, const pay_row_field_t *fields, size_t count, const MDB_val *row,
-                   size_t *used, apr_pool_t *p);
+int pay_row_decode(void *record, const pay_row_field_t *fields, size_t count,
+                   const pay_bytes_t *row, size_t *used, apr_pool_t *p);
 
 #endif

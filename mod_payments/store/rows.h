@@ -9,9 +9,8 @@
  * otherwise. Rows in order: store/rows_scan.h. No file outside store/ includes it.
  */
 
+#include "store/bytes.h"
 #include "store/store.h"
-
-#include <lmdb.h>
 
 #define PAY_STORE_SCHEMA_VERSION 1
 
@@ -23,6 +22,8 @@
  * SCOPE: the key begins with a scope, and needs its turn. TIMED: with a time, and then a scope.
  * ACCOUNT: with the number of an account. STORE: the store's. ANY: names and digests, which belong
  * to no scope; any turn may write them.
+ *
+ * Names on disk never change: idempotency records are in "kept" and "kept_due".
  */
 /* clang-format off */
 #define PAY_ROWS_TABLES(X) \
@@ -41,12 +42,12 @@
     X(REFUND_BY_CHARGE, "refund_by_charge", SCOPE) /* scope, charge seq, seq -> refund key */ \
     X(REFUND_REPEAT, "refund_repeat", SCOPE) /* scope, charge seq, digest, seq -> refund key */ \
     X(CHARGE_BY_TIME, "charge_by_time", SCOPE) /* scope, createdAt, seq -> mark of the e-mail */ \
-    X(KEPT, "kept", SCOPE) /* scope, key kind, operation, SHA-256 of the key -> row */ \
-    X(KEPT_DUE, "kept_due", TIMED) /* time it expires, key of kept -> empty */ \
+    X(IDEMPOTENCY, "kept", SCOPE) /* scope, key kind, operation, SHA-256 of the key -> row */ \
+    X(IDEMPOTENCY_DUE, "kept_due", TIMED) /* time it expires, key of the record -> empty */ \
     X(TOTAL, "total", SCOPE) /* scope, step, currency, import number -> counts and sums */ \
     X(PENDING_DUE, "pending_due", TIMED) /* due time, scope, kind, seq -> refund key, or empty */ \
     X(ENDPOINT, "endpoint", SCOPE) /* scope, kind -> endpoint row */ \
-    X(ENDPOINT_DUE, "endpoint_due", TIMED) /* time of its next turn, scope, kind -> empty */ \
+    X(ENDPOINT_DUE, "endpoint_due", TIMED) /* time at which it is due, scope, kind -> empty */ \
     X(EVENT, "event", SCOPE) /* scope, endpoint kind, charge seq, sequence -> event row */ \
     X(EVENT_DUE, "event_due", SCOPE) /* scope, endpoint kind, due time, charge seq -> empty */ \
     X(EVENT_PARKED, "event_parked", SCOPE) /* scope, endpoint kind, charge seq -> empty */ \
@@ -125,8 +126,16 @@ static inline pay_turn_t pay_turn_hinted(pay_turn_t turn, pay_rows_hints_t hints
  */
 #define PAY_TABLE_LATER_FIRST PAY_TABLE_CHECKOUT_SWEEP
 
-/* A code of ours besides LMDB's (negative) and errno's (positive): a row does not decode. */
-#define PAY_ROWS_BAD (-30001)
+/*
+ * Codes of the seam, besides 0 for success and errno's, which are positive. The first four have
+ * LMDB's numbers (store/rows_lmdb.h); other codes of an engine pass through the units of work to
+ * pay_rows_status.
+ */
+#define PAY_ROWS_EXISTS (-30799)    /* the key has a row already */
+#define PAY_ROWS_NOTFOUND (-30798)  /* the key has no row; a scan: there are no more */
+#define PAY_ROWS_CORRUPTED (-30796) /* rows contradict each other */
+#define PAY_ROWS_FULL (-30792)      /* the store has no room left */
+#define PAY_ROWS_BAD (-30001)       /* a row does not decode */
 
 /*
  * Returned by a work instead of 0 if it made no change for the audit: a refusal, or a state that
@@ -134,7 +143,10 @@ static inline pay_turn_t pay_turn_hinted(pay_turn_t turn, pay_rows_hints_t hints
  */
 #define PAY_ROWS_SILENT (-30002)
 
-/* Maps LMDB's and errno's codes to the statuses of store/store.h: the only place that does. */
+/*
+ * Maps the codes of the seam, the engine and errno to the statuses of store/store.h: the only place
+ * that does.
+ */
 apr_status_t pay_rows_status(int rc);
 
 /*
@@ -145,12 +157,12 @@ pay_store_t *pay_rows_base(pay_store_t *db);
 
 /*
  * A transaction, of one thread: made by pay_rows_begin, or by the commit for a unit of work, which
- * reaches the tables by the functions below alone. They return 0, MDB_NOTFOUND, MDB_KEYEXIST, or
- * another code, after which the transaction is given up. The bytes of a row belong to the engine:
- * they are valid until the next write in the transaction, or its end, and are never written to.
+ * reaches the tables by the functions below alone. They return 0, PAY_ROWS_NOTFOUND,
+ * PAY_ROWS_EXISTS, or another code, after which the transaction is given up. The bytes of a row
+ * belong to the engine: they are valid until the next write in the transaction, or its end.
  */
 typedef struct pay_rows_txn_t {
-    MDB_txn *mdb;
+    void *native;       /* the engine's own transaction */
     pay_store_t *store; /* NULL while its environment is being opened */
     pay_turn_t turn;
 } pay_rows_txn_t;
@@ -162,22 +174,23 @@ typedef struct pay_rows_txn_t {
  * promise: a hinted row may be missing, and need not be read. Rows of the scope of the turn (table
  * scope) come with the turn. LMDB runs no pay_rows_hints_t: its rows are in memory.
  */
-void pay_rows_hint(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key);
+void pay_rows_hint(pay_rows_txn_t *txn, pay_table_t table, const pay_bytes_t *key);
 
 /* Returns 1 if the transaction may write a row under the key; else logs a refusal and returns 0. */
-int pay_rows_may_write(const pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key);
+int pay_rows_may_write(const pay_rows_txn_t *txn, pay_table_t table, const pay_bytes_t *key);
 
-/* Reads the row under the key, in the state of this transaction; MDB_NOTFOUND. */
-static inline int pay_rows_get(MDB_val *row, const pay_rows_txn_t *txn, pay_table_t table,
-                               const MDB_val *key);
+/* Reads the row under the key, in the state of this transaction; PAY_ROWS_NOTFOUND. */
+static inline int pay_rows_get(pay_bytes_t *row, const pay_rows_txn_t *txn, pay_table_t table,
+                               const pay_bytes_t *key);
+#define PAY_ROWS_NOOVERWRITE 0x10U
 /*
- * Writes a row; EACCES outside the transaction's turn. `flags`: 0, or MDB_NOOVERWRITE, which
- * returns MDB_KEYEXIST and the stored row in *row if the key exists.
+ * Writes a row; EACCES outside the transaction's turn. `flags`: 0, or PAY_ROWS_NOOVERWRITE, which
+ * returns PAY_ROWS_EXISTS and the stored row in *row if the key exists.
  */
-static inline int pay_rows_put(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key,
-                               MDB_val *row, unsigned int flags);
-/* Deletes a row; MDB_NOTFOUND; EACCES outside the transaction's turn. */
-static inline int pay_rows_del(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key);
+static inline int pay_rows_put(pay_rows_txn_t *txn, pay_table_t table, const pay_bytes_t *key,
+                               pay_bytes_t *row, unsigned int flags);
+/* Deletes a row; PAY_ROWS_NOTFOUND; EACCES outside the transaction's turn. */
+static inline int pay_rows_del(pay_rows_txn_t *txn, pay_table_t table, const pay_bytes_t *key);
 
 /* Sets *count to the number of rows of a table. */
 int pay_rows_count(apr_uint64_t *count, const pay_rows_txn_t *txn, pay_table_t table);
@@ -205,17 +218,17 @@ typedef int (*pay_rows_work_t)(pay_rows_txn_t *txn, void *baton);
 
 /*
  * Runs `work` in a write transaction that has the turn, and returns after its commit is durable.
- * EBUSY: no turn within the commit wait, nothing done. EUNKNOWN: mdb_txn_commit failed. Otherwise
- * the status of the code that `work` returned, nothing done. `grows` 1: the work adds charges,
- * refunds or the like, and is refused with EFULL below the reserve. PAY_ROWS_GROWS_MUCH: so much at
- * once that the room is measured again, not believed for a second.
+ * EBUSY: no turn within the commit wait, nothing done. EUNKNOWN: the commit itself failed.
+ * Otherwise the status of the code that `work` returned, nothing done. `grows` 1: the work adds
+ * charges, refunds or the like, and is refused with EFULL below the reserve. PAY_ROWS_GROWS_MUCH:
+ * so much at once that the room is measured again, not believed for a second.
  */
 #define PAY_ROWS_GROWS_MUCH 2
 apr_status_t pay_rows_commit(pay_store_t *store, pay_turn_t turn, int grows, pay_rows_work_t work,
                              void *baton);
 
 /* Logs that a stored row does not decode, with table and key, and returns PAY_ROWS_BAD. */
-int pay_rows_bad(pay_table_t table, const MDB_val *key);
+int pay_rows_bad(pay_table_t table, const pay_bytes_t *key);
 const char *pay_rows_table_name(pay_table_t table);
 /*
  * Returns 1 for a table that came later, in a store of an earlier version that was opened for

@@ -25,7 +25,7 @@ typedef struct pay_rows_scan_t {
     pay_table_t table;
     pay_rows_way_t way;
     const pay_store_key_t *prefix, *from;
-    MDB_cursor *cursor; /* NULL: nothing has been read yet */
+    void *cursor; /* the engine's own; NULL: nothing has been read yet */
     int started;
 } pay_rows_scan_t;
 
@@ -50,12 +50,12 @@ static inline void pay_rows_scan_move(pay_rows_scan_t *scan, const pay_store_key
 }
 
 /* Reads the first row; for pay_rows_next. */
-int pay_rows_scan_start(MDB_val *key, MDB_val *row, pay_rows_scan_t *scan);
-/* Ends the scan. Returns its last code `rc`, or 0 if that is MDB_NOTFOUND. */
+int pay_rows_scan_start(pay_bytes_t *key, pay_bytes_t *row, pay_rows_scan_t *scan);
+/* Ends the scan. Returns its last code `rc`, or 0 if that is PAY_ROWS_NOTFOUND. */
 int pay_rows_scan_end(pay_rows_scan_t *scan, int rc);
 
-/* Reads the next row; MDB_NOTFOUND: there are no more. */
-static inline int pay_rows_next(MDB_val *key, MDB_val *row, pay_rows_scan_t *scan)
+/* Reads the next row; PAY_ROWS_NOTFOUND: there are no more. */
+static inline int pay_rows_next(pay_bytes_t *key, pay_bytes_t *row, pay_rows_scan_t *scan)
 {
     const pay_store_key_t *prefix = scan->prefix;
     int rc;
@@ -63,17 +63,17 @@ static inline int pay_rows_next(MDB_val *key, MDB_val *row, pay_rows_scan_t *sca
     rc = scan->started ? pay_lmdb_scan_next(key, row, scan->cursor, scan->way == PAY_ROWS_BEFORE)
                        : pay_rows_scan_start(key, row, scan);
     if (!rc && prefix
-        && (key->mv_size < prefix->len || memcmp(key->mv_data, prefix->bytes, prefix->len) != 0)) {
-        return MDB_NOTFOUND;
+        && (key->len < prefix->len || memcmp(key->data, prefix->bytes, prefix->len) != 0)) {
+        return PAY_ROWS_NOTFOUND;
     }
     return rc;
 }
 
-/* Reads the first row of such a scan, without a scan; MDB_NOTFOUND. */
-int pay_rows_first(MDB_val *key, MDB_val *row, const pay_rows_txn_t *txn, pay_table_t table,
+/* Reads the first row of such a scan, without a scan; PAY_ROWS_NOTFOUND. */
+int pay_rows_first(pay_bytes_t *key, pay_bytes_t *row, const pay_rows_txn_t *txn, pay_table_t table,
                    const pay_store_key_t *prefix, const pay_store_key_t *from, pay_rows_way_t way);
 
 /* Returns a copy of a key or of a row in `p`. */
-MDB_val pay_rows_dup(const MDB_val *val, apr_pool_t *p);
+pay_bytes_t pay_rows_dup(const pay_bytes_t *val, apr_pool_t *p);
 
 #endif

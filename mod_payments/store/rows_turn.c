@@ -11,25 +11,25 @@ static const unsigned char rules[PAY_TABLE_COUNT] = {PAY_ROWS_TABLES(RULE_OF)};
 #undef RULE_OF
 
 /* A key that is too short for a scope is damaged; only work with PAY_TURN_ALL removes it. */
-static int is_scope(const pay_turn_t *turn, const MDB_val *key, size_t offset)
+static int is_scope(const pay_turn_t *turn, const pay_bytes_t *key, size_t offset)
 {
     pay_scope_t scope;
 
-    if (turn->kind != PAY_TURN_SCOPE || key->mv_size < offset + PAY_STORE_SCOPE_LEN) {
+    if (turn->kind != PAY_TURN_SCOPE || key->len < offset + PAY_STORE_SCOPE_LEN) {
         return 0;
     }
-    pay_store_read_scope(&scope, (const unsigned char *)key->mv_data + offset);
+    pay_store_read_scope(&scope, (const unsigned char *)key->data + offset);
     return scope.account == turn->scope.account && scope.mode == turn->scope.mode;
 }
 
-static int is_account(const pay_turn_t *turn, const MDB_val *key)
+static int is_account(const pay_turn_t *turn, const pay_bytes_t *key)
 {
     return turn->kind == PAY_TURN_STORE
-           || (turn->kind == PAY_TURN_ACCOUNT && key->mv_size >= sizeof(apr_uint32_t)
-               && pay_store_read_u32(key->mv_data) == turn->scope.account);
+           || (turn->kind == PAY_TURN_ACCOUNT && key->len >= sizeof(apr_uint32_t)
+               && pay_store_read_u32(key->data) == turn->scope.account);
 }
 
-static int is_covered(const pay_turn_t *turn, rule_t rule, const MDB_val *key)
+static int is_covered(const pay_turn_t *turn, rule_t rule, const pay_bytes_t *key)
 {
     switch (rule) {
     case RULE_SCOPE:
@@ -46,7 +46,7 @@ static int is_covered(const pay_turn_t *turn, rule_t rule, const MDB_val *key)
     return 0;
 }
 
-int pay_rows_may_write(const pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key)
+int pay_rows_may_write(const pay_rows_txn_t *txn, pay_table_t table, const pay_bytes_t *key)
 {
     if (txn->turn.kind == PAY_TURN_ALL || is_covered(&txn->turn, rules[table], key)) {
         return 1;

@@ -41,7 +41,9 @@ const char *pay_store_status_text(apr_status_t status);
 #define PAY_STORE_LOOKS_MAX 10000        /* rows that one call of a search examines */
 #define PAY_STORE_CHUNK_SIZE (64 * 1024) /* bytes of one chunk of a refund list */
 #define PAY_STORE_COMMIT_BATCH_MAX 256
-#define PAY_STORE_KEPT_TEXT_MAX (64 * 1024) /* bytes of an answer in an idempotency record */
+#define PAY_STORE_IDEMPOTENCY_TEXT_MAX                                                             \
+    (64 * 1024) /* bytes of an answer in an idempotency record                                     \
+                 */
 
 /*
  * State that the processes sharing a store keep beside it: which one has the writer lock, and

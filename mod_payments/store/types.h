@@ -74,13 +74,13 @@ typedef struct pay_charge_cursor_t {
 } pay_charge_cursor_t;
 
 /* The content of an idempotency record: one of charge, refund, refusal and text is set. */
-typedef struct pay_kept_t {
+typedef struct pay_idempotency_record_t {
     int same_request; /* 0: the key belongs to a different request, and nothing below is set */
     pay_charge_t *charge;
     pay_refund_t *refund;
     pay_refund_verdict_t refusal; /* R1 to R3; PAY_REFUND_OPENED: no refusal */
     const char *text;             /* a whole answer */
-} pay_kept_t;
+} pay_idempotency_record_t;
 
 /* One row that is due at its acquirer: exactly one of the two is set. */
 typedef struct pay_due_t {
@@ -140,7 +140,8 @@ typedef struct pay_import_t {
 } pay_import_t;
 
 typedef struct pay_store_stat_t {
-    apr_uint64_t accounts, api_keys, tokens, charges, refunds, held, kept, events, parked;
+    apr_uint64_t accounts, api_keys, tokens, charges, refunds, held, idempotency_records, events,
+        parked;
     apr_uint64_t pending;        /* sent to an acquirer and not decided */
     apr_uint64_t checkouts_open; /* not paid yet */
     apr_int64_t map_bytes, used_bytes, file_bytes, disk_free_bytes;

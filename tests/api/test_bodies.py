@@ -101,7 +101,7 @@ def test_expect_continue(shop):
     assert status_of(said) == 200
 
 
-def test_expect_continue_is_not_given_to_strangers(shop):
+def test_expect_continue_is_not_given_to_anonymous_clients(shop):
     said = shop.httpd.raw(f"POST {CHARGE} HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\nExpect: 100-continue\r\n"
                           "Connection: close\r\n\r\n".encode(), shutdown=True)
     assert status_of(said) == 401

@@ -225,7 +225,7 @@ def test_an_encoded_path_of_the_sites_own_keeps_its_document(server):
     assert (status, body) == (404, b"the site's own page")
 
 
-def test_stranger_with_half_a_body_is_not_waited_for(httpd):
+def test_anonymous_client_with_half_a_body_is_not_waited_for(httpd):
     started = time.monotonic()
     said = httpd.raw(f"POST {CHARGE} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nx".encode())
     assert parse(said)[0] == 401

@@ -249,7 +249,7 @@ def test_address_beyond_ascii(post, payer):
     post.relay.wait(post.merchant)
 
 
-# --- what a stranger with a public key of Test Mode can bring about ---
+# --- what an anonymous client with a public key of Test Mode can bring about ---
 
 def test_nobody_is_written_to_who_is_not_listed(post):
     """Victims get nothing, which the events say; the merchant's own address gets its receipt, and the log one line."""

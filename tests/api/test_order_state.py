@@ -101,7 +101,7 @@ def test_every_member_is_there(shop):
     assert set(data["customer"].values()) == {""} and data["payment"]["source"] == ""
 
 
-def test_a_stranger_learns_nothing_of_the_payer(shop):
+def test_an_anonymous_client_learns_nothing_of_the_payer(shop):
     """By naming an order that was made with a secret key, with all that makes it the same request."""
     body = order_body()
     made = send(shop, "POST", f"{ORDERS}/create", json.dumps(body), ("api-key", shop.secret)).json["data"]

@@ -163,8 +163,8 @@ def test_exports_of_a_user_are_limited(server):
     assert "PAY00791" in httpd.log_text()
 
 
-def test_strangers_failures_do_not_lock_the_shop_out(server):
-    """Limits that strangers reach are entered in half of the audit's share."""
+def test_anonymous_failures_do_not_lock_the_shop_out(server):
+    """Limits that anonymous clients reach are entered in half of the audit's share."""
     httpd = server(start=False)
     httpd.expect_log("PAY00790")
     desk = desk_of(httpd, 24, "PaymentsFailureLimit card 1/10min link off address off account off")

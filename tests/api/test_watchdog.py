@@ -43,7 +43,7 @@ def put(httpd, *keys):
 def test_keys_expire(server):
     """One whose time is over goes in the next round, however many there are; one that has time left stays."""
     httpd = server(clock=True)
-    httpd.expect_log("PAY00109")  # time passes for a round that waits for its turn to write, too
+    httpd.expect_log("PAY00109")  # time passes for a round that waits for the writer lock, too
     clock = httpd.clock
     clock.stop()
     ends = clock.now() + DAY

@@ -11,7 +11,7 @@ FAULT_PARTS_NAMED="acquirer notifications timing wordpress"
 # Programs with data that threads and processes share: only there it can find something. ./dev faults runs every
 # program under it, in case one starts a thread indirectly.
 TSAN_HERE="$STORMS|test_acquiring|test_challenge|test_clock|test_failure_table|test_key_usage|test_meter"
-TSAN_HERE=$TSAN_HERE'|test_lmdb_batch|test_lmdb_commit|test_lmdb_reader|test_lmdb_turn|test_reconcile_desk|test_worker'
+TSAN_HERE=$TSAN_HERE'|test_lmdb_batch|test_lmdb_commit|test_lmdb_reader|test_lmdb_writer_lock|test_reconcile_dispatcher|test_worker'
 
 tsan_programs() {
     programs_named "${TSAN_ONLY:-$TSAN_HERE}"

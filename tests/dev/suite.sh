@@ -78,7 +78,7 @@ demo_fails() { # DIRECTORY PORT WORDS: ./dev run fails and says why
     grep -F -- "$3" <<<"$said"
 }
 
-demo_answers() { # PORT STATUS: what a stranger gets there; 000: no connection
+demo_answers() { # PORT STATUS: what an anonymous client gets there; 000: no connection
     [ "$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$1/api/v1/")" = "$2" ]
 }
 
@@ -138,9 +138,9 @@ memory_dir() {
 
 # Programs whose tests each need their own process: state left by one (pauses after faults, messages already logged,
 # another user) would make the next one fail.
-WANT_PROCESSES='test_dashboard_guard|test_keyring|test_leaving|test_lmdb|test_lmdb_batch|test_lmdb_commit|test_lmdb_space'
+WANT_PROCESSES='test_dashboard_guard|test_keyring|test_lmdb|test_lmdb_batch|test_lmdb_commit|test_lmdb_space'
 WANT_PROCESSES=$WANT_PROCESSES'|test_lmdb_use|test_metrics|test_outbox|test_outbox_finish|test_outbox_mail'
-WANT_PROCESSES=$WANT_PROCESSES'|test_page_view|test_secret_file'
+WANT_PROCESSES=$WANT_PROCESSES'|test_page_view|test_secret_file|test_shutdown'
 
 # run_programs STAGE TREE JOBS WRAPPER...: the programs of TREE's unit_tests, or of some_tests if UNIT_BINARY says so,
 # that stdin names, one result file each. With ONE_PROCESS=1 a program's tests share its process, except in the programs
@@ -206,8 +206,8 @@ stage_unit() {
 # Users' builds differ in the effects of the optimizer, and in faults that appear only at speed: ciphers and
 # comparison times, words that processes share, threads that wait for each other, commits, and random sequences, of
 # which it runs more in the same time. ./dev faults runs all.
-PLAIN='test_acquiring|test_breaker.*|test_challenge|test_crypto|test_failure_table|test_history_turn'
-PLAIN=$PLAIN'|test_lmdb_batch|test_lmdb_commit|test_lmdb_turn|test_lmdb_use|test_meter|test_property|test_rate'
+PLAIN='test_acquiring|test_breaker.*|test_challenge|test_crypto|test_failure_table|test_history_visit'
+PLAIN=$PLAIN'|test_lmdb_batch|test_lmdb_commit|test_lmdb_use|test_lmdb_writer_lock|test_meter|test_property|test_rate'
 PLAIN=$PLAIN'|test_rsa.*|test_secret_memory|test_shared_mutex|test_slots.*|test_transfer|test_worker'
 
 # The programs of this stage and of valgrind's, in one binary.
@@ -229,7 +229,7 @@ stage_unit-plain() {
 SLOW_PROCESSES='test_keyring|test_outbox|test_outbox_finish|test_outbox_mail|test_secret_file'
 # Storms of threads and processes on words that they share: valgrind runs one thread at a time, so they never collide
 # there. ThreadSanitizer and the sanitizers run them.
-STORMS='test_breaker(_race)?|test_history_add|test_history_turn|test_rate|test_slots(_visitor)?'
+STORMS='test_breaker(_race)?|test_history_add|test_history_visit|test_rate|test_slots(_visitor)?'
 # Thousands of rows, days or workers in code that other programs, which valgrind runs, use with a few: each takes it
 # from 20 to 70 seconds. The sanitizers run them.
 MANY_ROWS='test_lmdb_batch|test_store_check_total|test_store_refund_list|test_store_refund_repeat'

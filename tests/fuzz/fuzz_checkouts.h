@@ -12,8 +12,8 @@
 
 /* Decodes a checkout and encodes it again, into *written. Returns 0 if it does not decode, or is
  * under a key that no charge has. */
-static inline int fuzz_checkouts_decode(MDB_val *written, const MDB_val *key, const MDB_val *row,
-                                        apr_pool_t *p)
+static inline int fuzz_checkouts_decode(pay_bytes_t *written, const pay_bytes_t *key,
+                                        const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_checkout_t *checkout;
     int rc;
@@ -21,7 +21,7 @@ static inline int fuzz_checkouts_decode(MDB_val *written, const MDB_val *key, co
     rc = pay_store_checkout_decode(&checkout, key, row, p);
     CHECK(rc == 0 || rc == PAY_ROWS_BAD);
     CHECK((rc == 0) == (checkout != NULL));
-    if (rc || key->mv_size != PAY_STORE_CHARGE_KEY_LEN) {
+    if (rc || key->len != PAY_STORE_CHARGE_KEY_LEN) {
         return 0;
     }
     CHECK(pay_page_id_is(checkout->page_id));

@@ -18,10 +18,10 @@ static inline void fuzz_encryption_key(void)
 }
 
 /* Returns 1 if the row decodes; `written` is then its encoding. */
-static inline int fuzz_encryption_decode(MDB_val *written, const MDB_val *key, const MDB_val *row,
-                                         apr_pool_t *p)
+static inline int fuzz_encryption_decode(pay_bytes_t *written, const pay_bytes_t *key,
+                                         const pay_bytes_t *row, apr_pool_t *p)
 {
-    MDB_val at = *key, stored;
+    pay_bytes_t at = *key, stored;
     pay_encryption_key_t *record;
     pay_rows_txn_t txn;
     int rc;
@@ -35,9 +35,9 @@ static inline int fuzz_encryption_decode(MDB_val *written, const MDB_val *key, c
     txn = fuzz_store_begin(0);
     CHECK(pay_store_encryption_key_store(&txn, record, p) == 0);
     CHECK(pay_rows_get(&stored, &txn, PAY_TABLE_ENCRYPTION_KEY, &at) == 0);
-    written->mv_size = stored.mv_size;
-    written->mv_data = apr_pmemdup(p, stored.mv_data, stored.mv_size);
-    mdb_txn_abort(txn.mdb);
+    written->len = stored.len;
+    written->data = apr_pmemdup(p, stored.data, stored.len);
+    mdb_txn_abort(txn.native);
     return 1;
 }
 

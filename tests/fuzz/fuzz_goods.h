@@ -88,17 +88,17 @@ static inline apr_status_t fuzz_goods_refund(pay_refund_t **out, const char *nam
                              .due_at = FUZZ_NOW};
     pay_refund_verdict_t verdict;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
-    return pay_store_refund_open(out, &charge, &verdict, &kept, fuzz_store.store, &proposal, use, 0,
-                                 p);
+    return pay_store_refund_open(out, &charge, &verdict, &record, fuzz_store.store, &proposal, use,
+                                 0, p);
 }
 
 /* The state of the store before each input; made at the first call. */
 static inline void fuzz_goods_ready(void)
 {
     pay_refund_t *refund;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
     if (fuzz_store.store) {
         fuzz_store_reset();
@@ -116,9 +116,9 @@ static inline void fuzz_goods_ready(void)
                             fuzz_goods_use(PAY_OPERATION_REFUND), fuzz_store.pool)
           == APR_SUCCESS);
     fuzz_import_make();
-    CHECK(pay_store_kept_put(&kept, fuzz_store.store, &fuzz_store.scope,
-                             fuzz_goods_use(PAY_OPERATION_VERIFY), "{\"status\":true}",
-                             fuzz_store.pool)
+    CHECK(pay_store_idempotency_put(&record, fuzz_store.store, &fuzz_store.scope,
+                                    fuzz_goods_use(PAY_OPERATION_VERIFY), "{\"status\":true}",
+                                    fuzz_store.pool)
           == APR_SUCCESS);
     fuzz_live_make();
     fuzz_grants_make();

@@ -38,11 +38,11 @@ static inline void fuzz_grants_make(void)
 }
 
 /* A grant that decodes is encoded as it was, and its host and user are valid for a grant. */
-static inline void fuzz_grants_decode(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+static inline void fuzz_grants_decode(const pay_bytes_t *key, const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_grant_t *grant, *again;
     const char *host;
-    MDB_val written;
+    pay_bytes_t written;
     int rc;
 
     rc = pay_store_grant_decode(&grant, key, row, p);
@@ -55,9 +55,8 @@ static inline void fuzz_grants_decode(const MDB_val *key, const MDB_val *row, ap
     CHECK(pay_grant_host(&host, grant->host, p) == APR_SUCCESS && !strcmp(host, grant->host));
     CHECK(pay_grant_user_check(grant->user) == APR_SUCCESS);
     CHECK(pay_store_grant_encode(&written, grant, p) == 0);
-    CHECK(((const unsigned char *)row->mv_data)[1] != ((const unsigned char *)written.mv_data)[1]
-          || (row->mv_size == written.mv_size
-              && !memcmp(row->mv_data, written.mv_data, row->mv_size)));
+    CHECK(((const unsigned char *)row->data)[1] != ((const unsigned char *)written.data)[1]
+          || (row->len == written.len && !memcmp(row->data, written.data, row->len)));
     CHECK(pay_store_grant_decode(&again, key, &written, p) == 0);
 }
 
@@ -92,10 +91,10 @@ static inline void fuzz_grants_write(apr_pool_t *p)
     (void)pay_store_grant_delete(&verdict, fuzz_store.store, "shop", FUZZ_HOST, FUZZ_USER, 0, p);
 }
 
-static inline void fuzz_audit_decode(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+static inline void fuzz_audit_decode(const pay_bytes_t *key, const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_audit_t *entry;
-    MDB_val written;
+    pay_bytes_t written;
     int rc;
 
     rc = pay_store_audit_decode(&entry, key, row, p);
@@ -107,9 +106,8 @@ static inline void fuzz_audit_decode(const MDB_val *key, const MDB_val *row, apr
     CHECK(entry->seq > 0);
     pay_audit_to_json(pay_writer_make(0, p), NULL, entry, NULL);
     CHECK(pay_store_audit_encode(&written, entry, p) == 0);
-    CHECK(((const unsigned char *)row->mv_data)[1] != ((const unsigned char *)written.mv_data)[1]
-          || (row->mv_size == written.mv_size
-              && !memcmp(row->mv_data, written.mv_data, row->mv_size)));
+    CHECK(((const unsigned char *)row->data)[1] != ((const unsigned char *)written.data)[1]
+          || (row->len == written.len && !memcmp(row->data, written.data, row->len)));
 }
 
 /* Adds an entry, and lists all, one by one; either fails only if there is a fault. */

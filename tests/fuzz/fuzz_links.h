@@ -32,10 +32,10 @@ static inline void fuzz_links_make(void)
 }
 
 /* A row of any table that decodes as a link is encoded as it was, and can be shown. */
-static inline void fuzz_links_decode(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+static inline void fuzz_links_decode(const pay_bytes_t *key, const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_link_t *link, *again;
-    MDB_val written;
+    pay_bytes_t written;
     int rc;
 
     rc = pay_store_link_decode(&link, key, row, p);
@@ -47,9 +47,8 @@ static inline void fuzz_links_decode(const MDB_val *key, const MDB_val *row, apr
     CHECK(pay_link_reference_is(link->reference) && pay_page_id_is(link->page_id));
     pay_link_to_json(pay_writer_make(0, p), NULL, link, "", FUZZ_NOW);
     CHECK(pay_store_link_encode(&written, link, p) == 0);
-    CHECK(((const unsigned char *)row->mv_data)[1] != ((const unsigned char *)written.mv_data)[1]
-          || (row->mv_size == written.mv_size
-              && !memcmp(row->mv_data, written.mv_data, row->mv_size)));
+    CHECK(((const unsigned char *)row->data)[1] != ((const unsigned char *)written.data)[1]
+          || (row->len == written.len && !memcmp(row->data, written.data, row->len)));
     CHECK(pay_store_link_decode(&again, key, &written, p) == 0);
 }
 

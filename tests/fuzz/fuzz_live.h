@@ -67,10 +67,10 @@ static inline void fuzz_live_refund(apr_pool_t *p)
     pay_refund_verdict_t verdict;
     pay_charge_t *charge;
     pay_refund_t *refund;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int changed;
 
-    CHECK(pay_store_refund_open(&refund, &charge, &verdict, &kept, fuzz_store.store, &proposal,
+    CHECK(pay_store_refund_open(&refund, &charge, &verdict, &record, fuzz_store.store, &proposal,
                                 NULL, 0, p)
           == APR_SUCCESS);
     CHECK(pay_store_refund_resolve(&refund, &changed, fuzz_store.store, &fuzz_store.scope,

@@ -25,23 +25,40 @@ static const struct {
     char letter;
     pay_table_t table;
 } tables[] = {
-    {'m', PAY_TABLE_META},           {'a', PAY_TABLE_ACCOUNT},
-    {'n', PAY_TABLE_ACCOUNT_NAME},   {'k', PAY_TABLE_API_KEY},
-    {'i', PAY_TABLE_API_KEY_ID},     {'t', PAY_TABLE_TOKEN},
-    {'s', PAY_TABLE_SCOPE},          {'c', PAY_TABLE_CHARGE},
-    {'C', PAY_TABLE_CHARGE_REF},     {'T', PAY_TABLE_CHARGE_BY_TIME},
-    {'r', PAY_TABLE_REFUND},         {'R', PAY_TABLE_REFUND_REF},
-    {'I', PAY_TABLE_REFUND_ID},      {'b', PAY_TABLE_REFUND_BY_CHARGE},
-    {'B', PAY_TABLE_REFUND_REPEAT},  {'K', PAY_TABLE_KEPT},
-    {'D', PAY_TABLE_KEPT_DUE},       {'S', PAY_TABLE_TOTAL},
-    {'d', PAY_TABLE_PENDING_DUE},    {'e', PAY_TABLE_ENDPOINT},
-    {'E', PAY_TABLE_ENDPOINT_DUE},   {'v', PAY_TABLE_EVENT},
-    {'V', PAY_TABLE_EVENT_DUE},      {'P', PAY_TABLE_EVENT_PARKED},
-    {'q', PAY_TABLE_ACQUIRER},       {'l', PAY_TABLE_LATE_DUE},
-    {'h', PAY_TABLE_HELD},           {'g', PAY_TABLE_GRANT},
-    {'G', PAY_TABLE_GRANT_USER},     {'x', PAY_TABLE_ENCRYPTION_KEY},
-    {'A', PAY_TABLE_AUDIT},          {'o', PAY_TABLE_CHECKOUT},
-    {'p', PAY_TABLE_PAGE},           {'L', PAY_TABLE_LINK},
+    {'m', PAY_TABLE_META},
+    {'a', PAY_TABLE_ACCOUNT},
+    {'n', PAY_TABLE_ACCOUNT_NAME},
+    {'k', PAY_TABLE_API_KEY},
+    {'i', PAY_TABLE_API_KEY_ID},
+    {'t', PAY_TABLE_TOKEN},
+    {'s', PAY_TABLE_SCOPE},
+    {'c', PAY_TABLE_CHARGE},
+    {'C', PAY_TABLE_CHARGE_REF},
+    {'T', PAY_TABLE_CHARGE_BY_TIME},
+    {'r', PAY_TABLE_REFUND},
+    {'R', PAY_TABLE_REFUND_REF},
+    {'I', PAY_TABLE_REFUND_ID},
+    {'b', PAY_TABLE_REFUND_BY_CHARGE},
+    {'B', PAY_TABLE_REFUND_REPEAT},
+    {'K', PAY_TABLE_IDEMPOTENCY},
+    {'D', PAY_TABLE_IDEMPOTENCY_DUE},
+    {'S', PAY_TABLE_TOTAL},
+    {'d', PAY_TABLE_PENDING_DUE},
+    {'e', PAY_TABLE_ENDPOINT},
+    {'E', PAY_TABLE_ENDPOINT_DUE},
+    {'v', PAY_TABLE_EVENT},
+    {'V', PAY_TABLE_EVENT_DUE},
+    {'P', PAY_TABLE_EVENT_PARKED},
+    {'q', PAY_TABLE_ACQUIRER},
+    {'l', PAY_TABLE_LATE_DUE},
+    {'h', PAY_TABLE_HELD},
+    {'g', PAY_TABLE_GRANT},
+    {'G', PAY_TABLE_GRANT_USER},
+    {'x', PAY_TABLE_ENCRYPTION_KEY},
+    {'A', PAY_TABLE_AUDIT},
+    {'o', PAY_TABLE_CHECKOUT},
+    {'p', PAY_TABLE_PAGE},
+    {'L', PAY_TABLE_LINK},
     {'w', PAY_TABLE_CHECKOUT_SWEEP},
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
@@ -67,36 +84,36 @@ static const pay_row_field_t sample_fields[] = {
 };
 #define SAMPLE_FIELDS (sizeof(sample_fields) / sizeof(sample_fields[0]))
 
-static int same(const MDB_val *one, const MDB_val *other)
+static int same(const pay_bytes_t *one, const pay_bytes_t *other)
 {
-    return one->mv_size == other->mv_size && !memcmp(one->mv_data, other->mv_data, one->mv_size);
+    return one->len == other->len && !memcmp(one->data, other->data, one->len);
 }
 
 /* Returns 1 if a row has as many fields as are written now: then it must be the same bytes. */
-static int is_whole(const MDB_val *row, const MDB_val *written)
+static int is_whole(const pay_bytes_t *row, const pay_bytes_t *written)
 {
-    return ((const unsigned char *)row->mv_data)[1] == ((const unsigned char *)written->mv_data)[1];
+    return ((const unsigned char *)row->data)[1] == ((const unsigned char *)written->data)[1];
 }
 
-static void check_sample(const MDB_val *row, apr_pool_t *p)
+static void check_sample(const pay_bytes_t *row, apr_pool_t *p)
 {
     sample_t sample, again;
-    MDB_val written, twice;
+    pay_bytes_t written, twice;
     size_t used;
     int rc;
 
     memset(&sample, 0, sizeof(sample));
     rc = pay_row_decode(&sample, sample_fields, SAMPLE_FIELDS, row, &used, p);
     CHECK(rc == 0 || rc == PAY_ROWS_BAD);
-    CHECK(used <= row->mv_size);
+    CHECK(used <= row->len);
     memset(&again, 0, sizeof(again));
     CHECK((pay_row_decode(&again, sample_fields, SAMPLE_FIELDS, row, NULL, p) == 0)
-          == (rc == 0 && used == row->mv_size));
+          == (rc == 0 && used == row->len));
     if (rc) {
         return;
     }
     CHECK(pay_row_encode(&written, sample_fields, SAMPLE_FIELDS, &sample, p) == 0);
-    CHECK(!is_whole(row, &written) || !memcmp(written.mv_data, row->mv_data, used));
+    CHECK(!is_whole(row, &written) || !memcmp(written.data, row->data, used));
     CHECK(pay_row_decode(&again, sample_fields, SAMPLE_FIELDS, &written, NULL, p) == 0);
     CHECK(pay_row_encode(&twice, sample_fields, SAMPLE_FIELDS, &again, p) == 0);
     CHECK(same(&written, &twice));
@@ -106,9 +123,10 @@ static void check_sample(const MDB_val *row, apr_pool_t *p)
  * A charge is written with as few fields as contain all of it, so one with more may be written
  * shorter: then none of the last fields is lost.
  */
-static void check_charge_kept(const pay_charge_t *charge, const pay_charge_t *again)
+static void check_charge_idempotency(const pay_charge_t *charge, const pay_charge_t *again)
 {
-    CHECK(!memcmp(charge->kept_as, again->kept_as, sizeof(charge->kept_as)));
+    CHECK(
+        !memcmp(charge->idempotency_key, again->idempotency_key, sizeof(charge->idempotency_key)));
     CHECK(!strcmp(charge->acquirer_reference, again->acquirer_reference));
     CHECK(charge->absent_since == again->absent_since && charge->held == again->held);
     CHECK(charge->late == again->late && !strcmp(charge->late_tag, again->late_tag));
@@ -117,14 +135,14 @@ static void check_charge_kept(const pay_charge_t *charge, const pay_charge_t *ag
 }
 
 /* A charge that decodes is written as it was, and can be shown. */
-static void check_charge(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+static void check_charge(const pay_bytes_t *key, const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_charge_t *charge, *again;
-    MDB_val written, twice;
+    pay_bytes_t written, twice;
     pay_writer_t *w;
     int rc;
 
-    if (key->mv_size != PAY_STORE_CHARGE_KEY_LEN) {
+    if (key->len != PAY_STORE_CHARGE_KEY_LEN) {
         return;
     }
     rc = pay_store_charge_decode(&charge, key, row, p);
@@ -144,12 +162,12 @@ static void check_charge(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
     }
     CHECK(!is_whole(row, &written) || same(row, &written));
     CHECK(pay_store_charge_decode(&again, key, &written, p) == 0);
-    check_charge_kept(charge, again);
+    check_charge_idempotency(charge, again);
     CHECK(pay_store_charge_encode(&twice, again, p) == 0 && same(&written, &twice));
 }
 
 /* Written and read back in a transaction that is never committed. */
-static void check_refund_put(const MDB_val *key, const pay_store_refund_t *row, apr_pool_t *p)
+static void check_refund_put(const pay_bytes_t *key, const pay_store_refund_t *row, apr_pool_t *p)
 {
     const char *text = pay_store_refund_text(&row->refund, p);
     pay_rows_txn_t txn = fuzz_store_begin(0);
@@ -173,10 +191,10 @@ static void check_refund_put(const MDB_val *key, const pay_store_refund_t *row, 
         CHECK(again->refund.held == row->refund.held);
         CHECK(again->refund.waiting == row->refund.waiting);
     }
-    mdb_txn_abort(txn.mdb);
+    mdb_txn_abort(txn.native);
 }
 
-static void check_refund(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+static void check_refund(const pay_bytes_t *key, const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_store_refund_head_t head;
     pay_store_refund_t *peeked, *refund;
@@ -190,8 +208,8 @@ static void check_refund(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
     CHECK(head_rc == 0 || peek_rc != 0);
     CHECK(peek_rc == 0 || rc != 0);
     if (head_rc == 0) {
-        CHECK(head.text.mv_size >= 1 && head.text.mv_size <= PAY_REFUND_TEXT_MAX);
-        CHECK(PAY_STORE_REFUND_HEAD_LEN + head.fields.mv_size + head.text.mv_size == row->mv_size);
+        CHECK(head.text.len >= 1 && head.text.len <= PAY_REFUND_TEXT_MAX);
+        CHECK(PAY_STORE_REFUND_HEAD_LEN + head.fields.len + head.text.len == row->len);
     }
     if (rc == 0) {
         CHECK(refund->refund.seq == head.seq && peeked->refund.seq == head.seq);
@@ -204,16 +222,16 @@ static void check_refund(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
  * The content of `table` at the key after a row was written, in a transaction that is not
  * committed.
  */
-static void check_written(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key,
-                          const MDB_val *row)
+static void check_written(pay_rows_txn_t *txn, pay_table_t table, const pay_bytes_t *key,
+                          const pay_bytes_t *row)
 {
-    MDB_val at = *key, written;
+    pay_bytes_t at = *key, written;
 
     CHECK(pay_rows_get(&written, txn, table, &at) == 0);
     CHECK(!is_whole(row, &written) || same(row, &written));
 }
 
-static void check_endpoint(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+static void check_endpoint(const pay_bytes_t *key, const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_endpoint_t *endpoint;
     pay_rows_txn_t txn;
@@ -228,11 +246,11 @@ static void check_endpoint(const MDB_val *key, const MDB_val *row, apr_pool_t *p
     txn = fuzz_store_begin(0);
     CHECK(pay_store_endpoint_store(&txn, endpoint, p) == 0);
     check_written(&txn, PAY_TABLE_ENDPOINT, key, row);
-    mdb_txn_abort(txn.mdb);
+    mdb_txn_abort(txn.native);
 }
 
 /* An event that decodes is written as it was, and can be reported. */
-static void check_event(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+static void check_event(const pay_bytes_t *key, const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_event_t *event, place;
     pay_rows_txn_t txn;
@@ -251,7 +269,7 @@ static void check_event(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
     txn = fuzz_store_begin(0);
     CHECK(pay_store_event_store(&txn, event, p) == 0);
     check_written(&txn, PAY_TABLE_EVENT, key, row);
-    mdb_txn_abort(txn.mdb);
+    mdb_txn_abort(txn.native);
 }
 
 /* ---- the store over the row */
@@ -302,16 +320,16 @@ static void read_refunds(apr_size_t faults)
     allow(rv, faults);
 }
 
-static void read_kept(apr_size_t faults, apr_pool_t *p)
+static void read_idempotency(apr_size_t faults, apr_pool_t *p)
 {
     static const pay_operation_t operations[] = {PAY_OPERATION_CHARGE, PAY_OPERATION_REFUND,
                                                  PAY_OPERATION_VERIFY};
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     size_t i;
 
     for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
-        allow(pay_store_kept_find(&kept, fuzz_store.store, &fuzz_store.scope,
-                                  fuzz_goods_use(operations[i]), p),
+        allow(pay_store_idempotency_find(&record, fuzz_store.store, &fuzz_store.scope,
+                                         fuzz_goods_use(operations[i]), p),
               faults);
     }
 }
@@ -403,7 +421,7 @@ static void read_money(apr_size_t faults, apr_pool_t *p)
         pay_store_total_list(&list, fuzz_store.store, &fuzz_store.scope, &range, NULL, ROWS_MAX, p),
         faults);
     allow(pay_store_stat(&stat, fuzz_store.store, p), faults);
-    read_kept(faults, p);
+    read_idempotency(faults, p);
     read_live(faults, p);
     read_events(faults, p);
     read_refunds(faults);
@@ -490,7 +508,7 @@ static void write_money(apr_pool_t *p)
     apr_array_header_t *list;
     pay_charge_t *charge;
     pay_refund_t *refund;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int changed;
 
     (void)pay_store_due_take(&list, fuzz_store.store, FUZZ_NOW + apr_time_from_sec(3600),
@@ -505,9 +523,9 @@ static void write_money(apr_pool_t *p)
         (void)pay_store_charge_resolve(&charge, &changed, fuzz_store.store, &fuzz_store.scope,
                                        charge->seq, &outcome, FUZZ_NOW, p);
     }
-    (void)pay_store_charge_void(&charge, &changed, &kept, fuzz_store.store, &fuzz_store.scope,
+    (void)pay_store_charge_void(&charge, &changed, &record, fuzz_store.store, &fuzz_store.scope,
                                 "checkout", fuzz_goods_use(PAY_OPERATION_VOID), p);
-    (void)pay_store_kept_expire(&changed, fuzz_store.store, MUCH_LATER, ROWS_MAX, p);
+    (void)pay_store_idempotency_expire(&changed, fuzz_store.store, MUCH_LATER, ROWS_MAX, p);
 }
 
 static void hear(void *baton, const char *text)
@@ -517,15 +535,15 @@ static void hear(void *baton, const char *text)
 }
 
 /* Returns 0 if LMDB does not accept such a key. */
-static int plant(pay_table_t table, const MDB_val *key, const MDB_val *row)
+static int plant(pay_table_t table, const pay_bytes_t *key, const pay_bytes_t *row)
 {
-    MDB_val at = *key, val = *row;
+    pay_bytes_t at = *key, val = *row;
     pay_rows_txn_t txn = fuzz_store_begin(0);
     int rc;
 
     rc = pay_rows_put(&txn, table, &at, &val, 0);
     CHECK(rc == 0 || rc == MDB_BAD_VALSIZE);
-    CHECK(mdb_txn_commit(txn.mdb) == 0);
+    CHECK(mdb_txn_commit(txn.native) == 0);
     return rc == 0;
 }
 
@@ -555,17 +573,17 @@ static void check_planted(pay_table_t table, apr_pool_t *p)
 
 static void run(const uint8_t *data, size_t size, apr_pool_t *p)
 {
-    MDB_val key, row, written;
+    pay_bytes_t key, row, written;
     size_t i;
 
     if (size < HEAD_LEN) {
         return;
     }
     fuzz_goods_ready();
-    key.mv_size = data[1] < size - HEAD_LEN ? data[1] : size - HEAD_LEN;
-    key.mv_data = fuzz_copy(data + HEAD_LEN, key.mv_size);
-    row.mv_size = size - HEAD_LEN - key.mv_size;
-    row.mv_data = fuzz_copy(data + HEAD_LEN + key.mv_size, row.mv_size);
+    key.len = data[1] < size - HEAD_LEN ? data[1] : size - HEAD_LEN;
+    key.data = fuzz_copy(data + HEAD_LEN, key.len);
+    row.len = size - HEAD_LEN - key.len;
+    row.data = fuzz_copy(data + HEAD_LEN + key.len, row.len);
     check_sample(&row, p);
     fuzz_links_decode(&key, &row, p);
     for (i = 0; i < TABLES && tables[i].letter != (char)data[0]; i++) {

@@ -21,8 +21,8 @@
 
 typedef struct fuzz_row_t {
     pay_table_t table;
-    MDB_val key;
-    MDB_val val;
+    pay_bytes_t key;
+    pay_bytes_t val;
 } fuzz_row_t;
 
 typedef struct fuzz_store_t {
@@ -57,8 +57,10 @@ static inline void fuzz_store_remove(void)
 static inline pay_rows_txn_t fuzz_store_begin(unsigned int flags)
 {
     pay_rows_txn_t txn = {.store = fuzz_store.store, .turn = pay_turn_all()};
+    MDB_txn *native;
 
-    CHECK(mdb_txn_begin(fuzz_store.store->env->mdb, NULL, flags, &txn.mdb) == 0);
+    CHECK(mdb_txn_begin(fuzz_store.store->env->mdb, NULL, flags, &native) == 0);
+    txn.native = native;
     return txn;
 }
 
@@ -69,19 +71,19 @@ static inline void fuzz_store_reset(void)
     int i;
 
     for (i = 0; i < PAY_TABLE_COUNT; i++) {
-        CHECK(mdb_drop(txn.mdb, pay_lmdb_dbi((pay_table_t)i), 0) == 0);
+        CHECK(mdb_drop(txn.native, pay_lmdb_dbi((pay_table_t)i), 0) == 0);
     }
     for (i = 0; i < fuzz_store.count; i++) {
         fuzz_row_t *row = &fuzz_store.rows[i];
 
         CHECK(pay_rows_put(&txn, row->table, &row->key, &row->val, 0) == 0);
     }
-    CHECK(mdb_txn_commit(txn.mdb) == 0);
+    CHECK(mdb_txn_commit(txn.native) == 0);
 }
 
-static inline MDB_val fuzz_store_dup(const MDB_val *val)
+static inline pay_bytes_t fuzz_store_dup(const pay_bytes_t *val)
 {
-    MDB_val copy = {val->mv_size, apr_pmemdup(fuzz_store.pool, val->mv_data, val->mv_size)};
+    pay_bytes_t copy = {val->len, apr_pmemdup(fuzz_store.pool, val->data, val->len)};
 
     return copy;
 }
@@ -90,19 +92,19 @@ static inline void fuzz_store_remember(void)
 {
     pay_rows_txn_t txn = fuzz_store_begin(MDB_RDONLY);
     MDB_cursor *cursor;
-    MDB_val key, val;
+    pay_bytes_t key, val;
     int i;
 
     for (i = 0; i < PAY_TABLE_COUNT; i++) {
-        CHECK(mdb_cursor_open(txn.mdb, pay_lmdb_dbi((pay_table_t)i), &cursor) == 0);
-        while (mdb_cursor_get(cursor, &key, &val, MDB_NEXT) == 0) {
+        CHECK(mdb_cursor_open(txn.native, pay_lmdb_dbi((pay_table_t)i), &cursor) == 0);
+        while (mdb_cursor_get(cursor, pay_lmdb_val(&key), pay_lmdb_val(&val), MDB_NEXT) == 0) {
             CHECK(fuzz_store.count < FUZZ_ROWS_MAX);
             fuzz_store.rows[fuzz_store.count++] =
                 (fuzz_row_t){(pay_table_t)i, fuzz_store_dup(&key), fuzz_store_dup(&val)};
         }
         mdb_cursor_close(cursor);
     }
-    mdb_txn_abort(txn.mdb);
+    mdb_txn_abort(txn.native);
 }
 
 /* Makes an empty store with the account, in a directory that is removed with the process. */

@@ -263,13 +263,13 @@ static void check_stored(const pay_outcome_t *outcome, apr_pool_t *p)
     apr_size_t len_max;
     const pay_json_t *json;
     const char *reason;
-    MDB_val row;
+    pay_bytes_t row;
 
     CHECK(pay_store_charge_encode(&row, &charge, p) == 0);
-    len_max = row.mv_size + pay_store_charge_growth_max(&charge);
+    len_max = row.len + pay_store_charge_growth_max(&charge);
     CHECK(pay_store_charge_decide(&charge, outcome, p));
     CHECK(pay_store_charge_encode(&row, &charge, p) == 0);
-    CHECK(row.mv_size <= len_max);
+    CHECK(row.len <= len_max);
     CHECK(pay_text_is_plain(charge.message, "") && pay_text_is_plain(charge.code, ""));
     pay_charge_answer_to_json(w, &charge);
     CHECK(pay_json_parse(&json, &reason, w->text, w->len, p) == APR_SUCCESS);

@@ -116,12 +116,12 @@ pay_refund_t *books_refund(const char *reference, apr_int64_t amount_minor, cons
     pay_refund_t *proposal = till_refund_proposal(BOOKS_SCOPE, reference, amount_minor), *refund;
     pay_refund_verdict_t verdict;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
     proposal->acquirer = "books@acquirer.example";
     proposal->tag = tag;
-    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store, proposal,
-                                           NULL, 0, unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &record, till->store,
+                                           proposal, NULL, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(verdict, PAY_REFUND_OPENED);
     return refund;

@@ -108,8 +108,8 @@ typedef struct fixture_row_t {
 static inline int fixture_put_work(pay_rows_txn_t *txn, void *baton)
 {
     const fixture_row_t *row = baton;
-    MDB_val key = {row->key_len ? row->key_len : strlen(row->key), (void *)row->key};
-    MDB_val val = {row->value_len, (void *)row->value};
+    pay_bytes_t key = {row->key_len ? row->key_len : strlen(row->key), row->key};
+    pay_bytes_t val = {row->value_len, row->value};
 
     return pay_rows_put(txn, row->table, &key, &val, 0);
 }
@@ -123,8 +123,8 @@ static inline apr_status_t fixture_put(pay_store_t *store, fixture_row_t row)
 static inline int fixture_has(pay_store_t *store, const char *name)
 {
     pay_store_t *db = store;
-    MDB_val key = {strlen(name), (void *)name};
-    MDB_val val;
+    pay_bytes_t key = {strlen(name), name};
+    pay_bytes_t val;
     pay_rows_txn_t txn;
     int rc;
 

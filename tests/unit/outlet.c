@@ -150,7 +150,7 @@ static int change_work(pay_rows_txn_t *txn, void *baton)
     const change_t *change = baton;
     pay_event_t *event;
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
     int rc;
 
     rc = pay_store_event_load(&event, txn, change->place, unit_pool);

@@ -41,12 +41,12 @@ pay_refund_t *erase_refund(int i, const char *reference, apr_int64_t amount_mino
     pay_refund_t *refund = till_refund_proposal(i, reference, amount_minor);
     pay_refund_verdict_t verdict;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
     refund->merchant_note = is_ada ? "call Mrs Lovelace" : "call Mrs Hopper";
     refund->customer_note = is_ada ? "said sorry to Ada" : "said sorry to Grace";
     refund->tag = apr_psprintf(unit_pool, "tag-%s", refund->id);
-    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store, refund,
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &record, till->store, refund,
                                            use, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(verdict, PAY_REFUND_OPENED);
@@ -66,10 +66,11 @@ void erase_token(int i, const char *text, const char *email)
 
 void erase_keep(int i, const char *key, const char *text)
 {
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
-    ck_assert_int_eq(pay_store_kept_put(&kept, till->store, &till->scopes[i],
-                                        till_use(PAY_OPERATION_VOID, key, "x"), text, unit_pool),
+    ck_assert_int_eq(pay_store_idempotency_put(&record, till->store, &till->scopes[i],
+                                               till_use(PAY_OPERATION_VOID, key, "x"), text,
+                                               unit_pool),
                      APR_SUCCESS);
 }
 
@@ -168,7 +169,7 @@ int erase_rows_with(int i, const char *text)
 {
     pay_store_key_t prefix;
     MDB_cursor *cursor;
-    MDB_val key, val;
+    pay_bytes_t key, val;
     pay_rows_txn_t txn;
     int table, rc, count = 0;
 
@@ -178,12 +179,12 @@ int erase_rows_with(int i, const char *text)
     }
     ck_assert_int_eq(pay_rows_begin(&txn, till->store), APR_SUCCESS);
     for (table = 0; table < PAY_TABLE_COUNT; table++) {
-        ck_assert_int_eq(mdb_cursor_open(txn.mdb, pay_lmdb_dbi((pay_table_t)table), &cursor), 0);
-        rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
-        for (; !rc; rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT)) {
-            if (key.mv_size >= prefix.len && !memcmp(key.mv_data, prefix.bytes, prefix.len)) {
-                count += memmem(key.mv_data, key.mv_size, text, strlen(text))
-                         || memmem(val.mv_data, val.mv_size, text, strlen(text));
+        ck_assert_int_eq(mdb_cursor_open(txn.native, pay_lmdb_dbi((pay_table_t)table), &cursor), 0);
+        rc = mdb_cursor_get(cursor, pay_lmdb_val(&key), pay_lmdb_val(&val), MDB_FIRST);
+        for (; !rc; rc = mdb_cursor_get(cursor, pay_lmdb_val(&key), pay_lmdb_val(&val), MDB_NEXT)) {
+            if (key.len >= prefix.len && !memcmp(key.data, prefix.bytes, prefix.len)) {
+                count += memmem(key.data, key.len, text, strlen(text))
+                         || memmem(val.data, val.len, text, strlen(text));
             }
         }
         mdb_cursor_close(cursor);
@@ -196,16 +197,16 @@ int erase_count(int i, pay_table_t table)
 {
     pay_store_key_t prefix;
     MDB_cursor *cursor;
-    MDB_val key, val;
+    pay_bytes_t key, val;
     pay_rows_txn_t txn;
     int rc, count = 0;
 
     pay_store_key_of_scope(&prefix, &till->scopes[i]);
     ck_assert_int_eq(pay_rows_begin(&txn, till->store), APR_SUCCESS);
-    ck_assert_int_eq(mdb_cursor_open(txn.mdb, pay_lmdb_dbi(table), &cursor), 0);
-    rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
-    for (; !rc; rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT)) {
-        count += key.mv_size >= prefix.len && !memcmp(key.mv_data, prefix.bytes, prefix.len);
+    ck_assert_int_eq(mdb_cursor_open(txn.native, pay_lmdb_dbi(table), &cursor), 0);
+    rc = mdb_cursor_get(cursor, pay_lmdb_val(&key), pay_lmdb_val(&val), MDB_FIRST);
+    for (; !rc; rc = mdb_cursor_get(cursor, pay_lmdb_val(&key), pay_lmdb_val(&val), MDB_NEXT)) {
+        count += key.len >= prefix.len && !memcmp(key.data, prefix.bytes, prefix.len);
     }
     mdb_cursor_close(cursor);
     pay_rows_end(&txn);

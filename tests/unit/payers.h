@@ -10,7 +10,7 @@
 #include "outlet.h"
 
 #include "base/shared/worker.h"
-#include "store/erase/discard.h"
+#include "store/erase/cascade.h"
 #include "store/event/event.h"
 #include "store/payment/charge.h"
 

@@ -207,8 +207,8 @@ void property_do_expire(void)
         return;
     }
     property.now += 25 * PROPERTY_HOUR;
-    HOLD(pay_store_kept_expire(&count, property.service.store, property.now, PAY_STORE_ROWS_MAX,
-                               property.step)
+    HOLD(pay_store_idempotency_expire(&count, property.service.store, property.now,
+                                      PAY_STORE_ROWS_MAX, property.step)
              == APR_SUCCESS,
          "keys could not be removed");
     property.model.refusal_count = 0;

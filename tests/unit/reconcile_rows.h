@@ -43,10 +43,10 @@ static inline pay_refund_t *refund_open(const char *charge, const char *referenc
     pay_refund_verdict_t verdict;
     pay_charge_t *now;
     pay_refund_t *refund;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
-    ck_assert_int_eq(STORE_REAL(refund_open)(&refund, &now, &verdict, &kept, shop->store, &proposal,
-                                             NULL, 0, unit_pool),
+    ck_assert_int_eq(STORE_REAL(refund_open)(&refund, &now, &verdict, &record, shop->store,
+                                             &proposal, NULL, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(verdict, PAY_REFUND_OPENED);
     return refund;

@@ -66,10 +66,10 @@ void rows_watch(void)
     is_watching = 1;
 }
 
-void __wrap_pay_rows_hint(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key)
+void __wrap_pay_rows_hint(pay_rows_txn_t *txn, pay_table_t table, const pay_bytes_t *key)
 {
     (void)txn;
-    seen_of(table, key->mv_data, key->mv_size)->is_hinted = 1;
+    seen_of(table, key->data, key->len)->is_hinted = 1;
 }
 
 /* Reads of the engine around the work are its own. */

@@ -108,12 +108,12 @@ apr_status_t __wrap_pay_store_charge_search(apr_array_header_t **out, pay_charge
     return SCRIPTED(charge_search)(out, cursor, store, scope, filter, limit, p);
 }
 
-apr_status_t __wrap_pay_store_charge_void(pay_charge_t **out, int *voided, pay_kept_t **kept,
-                                          pay_store_t *store, const pay_scope_t *scope,
-                                          const char *reference, const pay_idempotency_t *use,
-                                          apr_pool_t *p)
+apr_status_t __wrap_pay_store_charge_void(pay_charge_t **out, int *voided,
+                                          pay_idempotency_record_t **record, pay_store_t *store,
+                                          const pay_scope_t *scope, const char *reference,
+                                          const pay_idempotency_t *use, apr_pool_t *p)
 {
-    return SCRIPTED(charge_void)(out, voided, kept, store, scope, reference, use, p);
+    return SCRIPTED(charge_void)(out, voided, record, store, scope, reference, use, p);
 }
 
 apr_status_t __wrap_pay_store_charge_withdraw(pay_store_t *store, const pay_scope_t *scope,
@@ -292,18 +292,19 @@ apr_status_t __wrap_pay_store_import_rows(pay_import_t *import, int *at, pay_sto
     return SCRIPTED(import_rows)(import, at, store, refunds, p);
 }
 
-apr_status_t __wrap_pay_store_kept_find(pay_kept_t **out, pay_store_t *store,
-                                        const pay_scope_t *scope, const pay_idempotency_t *use,
-                                        apr_pool_t *p)
+apr_status_t __wrap_pay_store_idempotency_find(pay_idempotency_record_t **out, pay_store_t *store,
+                                               const pay_scope_t *scope,
+                                               const pay_idempotency_t *use, apr_pool_t *p)
 {
-    return SCRIPTED(kept_find)(out, store, scope, use, p);
+    return SCRIPTED(idempotency_find)(out, store, scope, use, p);
 }
 
-apr_status_t __wrap_pay_store_kept_put(pay_kept_t **out, pay_store_t *store,
-                                       const pay_scope_t *scope, const pay_idempotency_t *use,
-                                       const char *text, apr_pool_t *p)
+apr_status_t __wrap_pay_store_idempotency_put(pay_idempotency_record_t **out, pay_store_t *store,
+                                              const pay_scope_t *scope,
+                                              const pay_idempotency_t *use, const char *text,
+                                              apr_pool_t *p)
 {
-    return SCRIPTED(kept_put)(out, store, scope, use, text, p);
+    return SCRIPTED(idempotency_put)(out, store, scope, use, text, p);
 }
 
 apr_status_t __wrap_pay_store_key_find(pay_api_key_t **out, pay_store_t *store,
@@ -380,12 +381,13 @@ apr_status_t __wrap_pay_store_refund_link(pay_refund_t **out, pay_charge_t **cha
 }
 
 apr_status_t __wrap_pay_store_refund_open(pay_refund_t **out, pay_charge_t **charge,
-                                          pay_refund_verdict_t *verdict, pay_kept_t **kept,
-                                          pay_store_t *store, const pay_refund_t *proposal,
+                                          pay_refund_verdict_t *verdict,
+                                          pay_idempotency_record_t **record, pay_store_t *store,
+                                          const pay_refund_t *proposal,
                                           const pay_idempotency_t *use,
                                           apr_interval_time_t repeat_window, apr_pool_t *p)
 {
-    return SCRIPTED(refund_open)(out, charge, verdict, kept, store, proposal, use, repeat_window,
+    return SCRIPTED(refund_open)(out, charge, verdict, record, store, proposal, use, repeat_window,
                                  p);
 }
 

@@ -54,8 +54,8 @@
     X(import_begin) \
     X(import_finish) \
     X(import_rows) \
-    X(kept_find) \
-    X(kept_put) \
+    X(idempotency_find) \
+    X(idempotency_put) \
     X(key_find) \
     X(key_list) \
     X(key_touch) \

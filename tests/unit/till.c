@@ -240,7 +240,7 @@ pay_idempotency_t *till_use(pay_operation_t operation, const char *key, const ch
     return use;
 }
 
-void till_kept_key(pay_store_key_t *out, int i, const pay_idempotency_t *use)
+void till_idempotency_key(pay_store_key_t *out, int i, const pay_idempotency_t *use)
 {
     unsigned char head[2] = {(unsigned char)use->key_kind, (unsigned char)use->operation};
     unsigned char digest[PAY_SHA256_LEN];
@@ -251,14 +251,14 @@ void till_kept_key(pay_store_key_t *out, int i, const pay_idempotency_t *use)
     ck_assert(pay_store_key_bytes(out, digest, sizeof(digest)));
 }
 
-pay_kept_t *till_kept(int i, const pay_idempotency_t *use)
+pay_idempotency_record_t *till_idempotency(int i, const pay_idempotency_t *use)
 {
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     apr_status_t rv;
 
-    rv = pay_store_kept_find(&kept, till->store, &till->scopes[i], use, unit_pool);
-    ck_assert_int_eq(rv, kept ? APR_SUCCESS : APR_NOTFOUND);
-    return kept;
+    rv = pay_store_idempotency_find(&record, till->store, &till->scopes[i], use, unit_pool);
+    ck_assert_int_eq(rv, record ? APR_SUCCESS : APR_NOTFOUND);
+    return record;
 }
 
 const pay_outcome_t *till_outcome(pay_outcome_kind_t kind)
@@ -335,9 +335,9 @@ pay_refund_t *till_refund(int i, const char *reference, apr_int64_t amount_minor
     pay_refund_verdict_t verdict;
     pay_refund_t *refund;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
-    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store,
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &record, till->store,
                                            till_refund_proposal(i, reference, amount_minor), NULL,
                                            0, unit_pool),
                      APR_SUCCESS);
@@ -390,15 +390,15 @@ typedef struct till_row_t {
 static int till_plant_work(pay_rows_txn_t *txn, void *baton)
 {
     const till_row_t *row = baton;
-    MDB_val key = pay_store_key_val(row->key);
-    MDB_val val = {row->len, (void *)row->bytes};
+    pay_bytes_t key = pay_store_key_val(row->key);
+    pay_bytes_t val = {row->len, row->bytes};
 
     pay_store_scope_t last;
     pay_scope_t scope;
     int found = 0;
 
-    if (key.mv_size >= PAY_STORE_SCOPE_LEN) {
-        pay_store_read_scope(&scope, key.mv_data);
+    if (key.len >= PAY_STORE_SCOPE_LEN) {
+        pay_store_read_scope(&scope, key.data);
         ck_assert_int_eq(pay_store_scope_find(&found, &last, txn, &scope), 0);
     }
     if (!found && row->bytes) {
@@ -418,34 +418,34 @@ void till_plant(pay_table_t table, const pay_store_key_t *key, const void *bytes
     till_raw(till_plant_work, &row);
 }
 
-void till_cut(MDB_val *row, int fields)
+void till_cut(pay_bytes_t *row, int fields)
 {
-    unsigned char *bytes = apr_pmemdup(unit_pool, row->mv_data, row->mv_size);
+    unsigned char *bytes = apr_pmemdup(unit_pool, row->data, row->len);
 
-    row->mv_data = bytes;
+    row->data = bytes;
     if (bytes[1] > fields) {
-        row->mv_size -= (size_t)(bytes[1] - fields) * 8;
+        row->len -= (size_t)(bytes[1] - fields) * 8;
         bytes[1] = (unsigned char)fields;
     }
 }
 
 /* Chained, each row by table, lengths and bytes, so that rows do not run together. */
-static void till_digest_row(unsigned char digest[PAY_SHA256_LEN], int table, const MDB_val *key,
-                            const MDB_val *val)
+static void till_digest_row(unsigned char digest[PAY_SHA256_LEN], int table, const pay_bytes_t *key,
+                            const pay_bytes_t *val)
 {
     const char *head = apr_psprintf(unit_pool, "%d %" APR_SIZE_T_FMT " %" APR_SIZE_T_FMT " ", table,
-                                    key->mv_size, val->mv_size);
+                                    key->len, val->len);
     size_t head_len = strlen(head);
-    size_t len = PAY_SHA256_LEN + head_len + key->mv_size + val->mv_size;
+    size_t len = PAY_SHA256_LEN + head_len + key->len + val->len;
     unsigned char *bytes = apr_palloc(unit_pool, len), *at = bytes;
 
     memcpy(at, digest, PAY_SHA256_LEN);
     at += PAY_SHA256_LEN;
     memcpy(at, head, head_len);
     at += head_len;
-    memcpy(at, key->mv_data, key->mv_size);
-    if (val->mv_size) {
-        memcpy(at + key->mv_size, val->mv_data, val->mv_size);
+    memcpy(at, key->data, key->len);
+    if (val->len) {
+        memcpy(at + key->len, val->data, val->len);
     }
     ck_assert_int_eq(pay_sha256(digest, bytes, len), APR_SUCCESS);
 }
@@ -454,19 +454,19 @@ const char *till_snapshot(void)
 {
     unsigned char digest[PAY_SHA256_LEN] = {0};
     MDB_cursor *cursor;
-    MDB_val key, val;
+    pay_bytes_t key, val;
     pay_rows_txn_t txn;
     int table, rc;
 
     ck_assert_int_eq(pay_rows_begin(&txn, till->store), APR_SUCCESS);
     for (table = 0; table < PAY_TABLE_COUNT; table++) {
-        ck_assert_int_eq(mdb_cursor_open(txn.mdb, pay_lmdb_dbi((pay_table_t)table), &cursor), 0);
-        rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
+        ck_assert_int_eq(mdb_cursor_open(txn.native, pay_lmdb_dbi((pay_table_t)table), &cursor), 0);
+        rc = mdb_cursor_get(cursor, pay_lmdb_val(&key), pay_lmdb_val(&val), MDB_FIRST);
         while (rc == 0) {
             till_digest_row(digest, table, &key, &val);
-            rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+            rc = mdb_cursor_get(cursor, pay_lmdb_val(&key), pay_lmdb_val(&val), MDB_NEXT);
         }
-        ck_assert_int_eq(rc, MDB_NOTFOUND);
+        ck_assert_int_eq(rc, PAY_ROWS_NOTFOUND);
         mdb_cursor_close(cursor);
     }
     pay_rows_end(&txn);

@@ -71,10 +71,10 @@ pay_charge_t *till_checkout(int i, const char *reference, apr_int64_t amount_min
 
 /* A secret key's use of an Idempotency-Key; its digest is of `request`. */
 pay_idempotency_t *till_use(pay_operation_t operation, const char *key, const char *request);
-/* Its key in the table kept. */
-void till_kept_key(pay_store_key_t *out, int i, const pay_idempotency_t *use);
+/* Its key in the table of idempotency records. */
+void till_idempotency_key(pay_store_key_t *out, int i, const pay_idempotency_t *use);
 /* NULL if there is no idempotency record. */
-pay_kept_t *till_kept(int i, const pay_idempotency_t *use);
+pay_idempotency_record_t *till_idempotency(int i, const pay_idempotency_t *use);
 
 const pay_outcome_t *till_outcome(pay_outcome_kind_t kind);
 
@@ -108,7 +108,7 @@ void till_plant(pay_table_t table, const pay_store_key_t *key, const void *bytes
 
 /* Cuts `row` to its first `fields` fields, as an earlier version wrote it; `row` is then a copy.
  * The removed fields are numbers; a row may have fewer. */
-void till_cut(MDB_val *row, int fields);
+void till_cut(pay_bytes_t *row, int fields);
 
 /* A digest of everything in the store: the same if nothing was written. */
 const char *till_snapshot(void);

@@ -25,7 +25,7 @@
 
 APLOG_USE_MODULE(payments);
 
-#define TURN_SECONDS "3"   /* a waiting page reloads itself */
+#define RELOAD_SECONDS "3" /* a waiting page reloads itself */
 #define RETURN_SECONDS "5" /* a result is shown before the payer returns to the shop */
 #define UNREADY_RETRY 30   /* seconds, for the header Retry-After */
 
@@ -48,22 +48,22 @@ static int read_name(visit_t *visit, const char *name)
     return pay_page_id_is(visit->id) && (visit->returning || name[len] == '\0');
 }
 
-/* Returns 0 to PAY_PAGE_TURNS_MAX, from the query "n=7"; -1: absent, or another query. */
-static int turn_of(const char *args)
+/* Returns 0 to PAY_PAGE_RELOADS_MAX, from the query "n=7"; -1: absent, or another query. */
+static int reloads_of(const char *args)
 {
-    int turn = 0;
+    int reloads = 0;
     int digits;
 
     if (!args || strncmp(args, "n=", 2) != 0) {
         return -1;
     }
     for (digits = 0; digits < 2 && args[2 + digits] >= '0' && args[2 + digits] <= '9'; digits++) {
-        turn = 10 * turn + (args[2 + digits] - '0');
+        reloads = 10 * reloads + (args[2 + digits] - '0');
     }
     if (digits == 0 || args[2 + digits] != '\0') {
         return -1;
     }
-    return turn < PAY_PAGE_TURNS_MAX ? turn : PAY_PAGE_TURNS_MAX;
+    return reloads < PAY_PAGE_RELOADS_MAX ? reloads : PAY_PAGE_RELOADS_MAX;
 }
 
 /* Returns 1 for a URL that may stand in a header and in a link: only checked ones are stored. */
@@ -92,16 +92,16 @@ static const char *host_of(const char *text, apr_pool_t *p)
 static pay_page_view_t view_of(const visit_t *visit, const pay_charge_t *charge)
 {
     const char *url;
-    const int turn = turn_of(visit->r->args);
+    const int reloads = reloads_of(visit->r->args);
     pay_page_view_t view = {
         .account = visit->page.account,
         .charge = charge,
         .stage = pay_checkout_told(charge, pay_time_now()),
         .authority = pay_page_authority(visit->r),
-        .turn = turn > 0 ? turn : 0,
+        .reloads = reloads > 0 ? reloads : 0,
     };
 
-    if (view.stage == PAY_STAGE_PAY && charge->scope.mode == PAY_LIVE && turn >= 0
+    if (view.stage == PAY_STAGE_PAY && charge->scope.mode == PAY_LIVE && reloads >= 0
         && is_web_url(charge->checkout->acquirer_url)) {
         /* The payer is back from the acquirer's page, which would send the payer here again and
          * again. */
@@ -122,9 +122,9 @@ static void set_refresh(request_rec *r, const pay_page_view_t *view)
 {
     const char *value = NULL;
 
-    if (view->stage == PAY_STAGE_WAITING && view->turn < PAY_PAGE_TURNS_MAX) {
-        value = apr_psprintf(r->pool, TURN_SECONDS "; url=%s?n=%d", view->charge->checkout->page_id,
-                             view->turn + 1);
+    if (view->stage == PAY_STAGE_WAITING && view->reloads < PAY_PAGE_RELOADS_MAX) {
+        value = apr_psprintf(r->pool, RELOAD_SECONDS "; url=%s?n=%d",
+                             view->charge->checkout->page_id, view->reloads + 1);
     } else if (view->stage > PAY_STAGE_WAITING && *view->return_url && !view->return_host) {
         value = apr_pstrcat(r->pool, RETURN_SECONDS "; url=", view->return_url, NULL);
     }

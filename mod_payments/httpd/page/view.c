@@ -198,7 +198,7 @@ static void write_result(pay_html_t *html, const pay_page_view_t *view, apr_pool
     const pay_checkout_stage_t stage = view->stage;
     const char *text = results[stage].text;
 
-    if (stage == PAY_STAGE_WAITING && view->turn >= PAY_PAGE_TURNS_MAX) {
+    if (stage == PAY_STAGE_WAITING && view->reloads >= PAY_PAGE_RELOADS_MAX) {
         text = "This takes longer than usual. Please do not pay again: look again later, or ask "
                "the shop.";
     } else if (view->came_back) {

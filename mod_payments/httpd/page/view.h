@@ -14,7 +14,7 @@
 struct pay_problem_t;
 
 #define PAY_PAGE_STYLE "checkout.css" /* a name among the pages' ids */
-#define PAY_PAGE_TURNS_MAX 20         /* how often a waiting page reloads itself */
+#define PAY_PAGE_RELOADS_MAX 20       /* how often a waiting page reloads itself */
 
 /* The forms of a page: the value of their hidden field `action`. */
 typedef enum pay_page_action_t {
@@ -37,7 +37,7 @@ typedef struct pay_page_view_t {
                                          * asking */
     const struct pay_problem_t *faults; /* of the form sent with `action`; NULL: none */
     pay_page_action_t action;
-    int turn;      /* how often a waiting page has reloaded itself */
+    int reloads;   /* how often a waiting page has reloaded itself */
     int came_back; /* Live Mode: WAITING, because the acquirer may or may not have been paid */
 } pay_page_view_t;
 

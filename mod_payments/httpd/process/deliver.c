@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/text/time.h"
-#include "httpd/process/leaving.h"
+#include "httpd/process/shutdown.h"
 #include "httpd/process/store_host.h"
 
 #include <http_config.h>
@@ -21,7 +21,7 @@ static int is_stopping(void *baton)
 {
     pay_deliver_t *deliver = baton;
 
-    return atomic_load(&deliver->stop) || pay_leaving();
+    return atomic_load(&deliver->stop) || pay_shutdown_has_begun();
 }
 
 /*
@@ -60,7 +60,7 @@ static void close_outbox(pay_deliver_t *deliver)
     if (!deliver->outbox) {
         return;
     }
-    (void)pay_outbox_drain(deliver->outbox, pay_leaving_time(PAY_LEAVING_DRAIN_MS));
+    (void)pay_outbox_drain(deliver->outbox, pay_shutdown_time(PAY_SHUTDOWN_DRAIN_MS));
     deliver->outbox = NULL;
     apr_pool_destroy(deliver->pool);
     atomic_store(&deliver->owed, 0);
@@ -118,8 +118,8 @@ static apr_status_t leave(void *data)
 
     atomic_store(&deliver->stop, 1);
     do {
-        pay_leaving_wait(&deliver->busy, &deliver->owed);
-    } while (atomic_exchange(&deliver->busy, 1) && pay_leaving_time(PAY_LEAVING_MS) > 0);
+        pay_shutdown_wait(&deliver->busy, &deliver->owed);
+    } while (atomic_exchange(&deliver->busy, 1) && pay_shutdown_time(PAY_SHUTDOWN_MS) > 0);
     return APR_SUCCESS;
 }
 

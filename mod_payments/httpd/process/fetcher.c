@@ -5,7 +5,7 @@
 
 #include "base/text/time.h"
 #include "httpd/process/acquirers.h"
-#include "httpd/process/leaving.h"
+#include "httpd/process/shutdown.h"
 #include "httpd/process/store_host.h"
 
 #include <mod_watchdog.h>
@@ -14,7 +14,7 @@
 
 static int is_stopping(const pay_fetcher_t *fetcher)
 {
-    return atomic_load(&fetcher->stop) || pay_leaving();
+    return atomic_load(&fetcher->stop) || pay_shutdown_has_begun();
 }
 
 /* Returns APR_SUCCESS whatever happened: anything else ends the callback for good. Failures have
@@ -53,7 +53,7 @@ static apr_status_t leave(void *data)
 
     atomic_store(&fetcher->stop, 1);
     pay_acquirers_stop();
-    pay_leaving_wait(&fetcher->busy, NULL);
+    pay_shutdown_wait(&fetcher->busy, NULL);
     return APR_SUCCESS;
 }
 

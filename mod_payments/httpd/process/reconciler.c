@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/text/time.h"
 #include "httpd/process/acquirers.h"
-#include "httpd/process/leaving.h"
+#include "httpd/process/shutdown.h"
 #include "httpd/process/store_host.h"
 
 #include <http_log.h>
@@ -19,27 +19,27 @@ APLOG_USE_MODULE(payments);
 
 static int is_stopping(const pay_reconciler_t *reconciler)
 {
-    return atomic_load(&reconciler->stop) || pay_leaving();
+    return atomic_load(&reconciler->stop) || pay_shutdown_has_begun();
 }
 
 /*
  * In a pool without a parent: the child's pool is destroyed while its threads may still be at work.
  */
-static void open_desk(pay_store_host_t *store_host)
+static void open_dispatcher(pay_store_host_t *store_host)
 {
     pay_reconciler_t *reconciler = &store_host->reconciler;
     apr_status_t rv;
 
     rv = apr_pool_create_unmanaged(&reconciler->pool);
     if (rv == APR_SUCCESS) {
-        rv = pay_reconcile_create(&reconciler->desk, store_host->store, store_host->services,
+        rv = pay_reconcile_create(&reconciler->dispatcher, store_host->store, store_host->services,
                                   reconciler->pool);
         if (rv != APR_SUCCESS) {
             apr_pool_destroy(reconciler->pool);
         }
     }
     if (rv != APR_SUCCESS) {
-        reconciler->desk = NULL;
+        reconciler->dispatcher = NULL;
         reconciler->due_ms = pay_time_boot_ms() + OPEN_AGAIN_MS;
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, APR_ARRAY_IDX(store_host->hosts, 0, server_rec *),
                      PAYLOGNO(00384) "PaymentsStore %s: pending payments cannot be reconciled now; "
@@ -50,17 +50,17 @@ static void open_desk(pay_store_host_t *store_host)
 
 /* Begins nothing more. Rows that its threads do not finish within `patience` are due again after
  * their leases have ended. */
-static void close_desk(pay_reconciler_t *reconciler, apr_interval_time_t patience)
+static void close_dispatcher(pay_reconciler_t *reconciler, apr_interval_time_t patience)
 {
     apr_status_t rv;
 
     atomic_store(&reconciler->stop, 1);
-    if (!reconciler->desk) {
+    if (!reconciler->dispatcher) {
         return;
     }
-    rv = pay_reconcile_stop(reconciler->desk, patience);
+    rv = pay_reconcile_stop(reconciler->dispatcher, patience);
     if (rv == APR_SUCCESS) {
-        reconciler->desk = NULL;
+        reconciler->dispatcher = NULL;
         apr_pool_destroy(reconciler->pool);
     }
 }
@@ -75,11 +75,11 @@ static void step(pay_store_host_t *store_host, apr_pool_t *p)
         return;
     }
     reconciler->due_ms = now_ms + ROUND_MS;
-    if (!reconciler->desk) {
-        open_desk(store_host);
+    if (!reconciler->dispatcher) {
+        open_dispatcher(store_host);
     }
-    if (reconciler->desk) {
-        (void)pay_reconcile_round(&settled, reconciler->desk, p);
+    if (reconciler->dispatcher) {
+        (void)pay_reconcile_round(&settled, reconciler->dispatcher, p);
     }
 }
 
@@ -102,7 +102,7 @@ apr_status_t pay_reconciler_run(int state, void *baton, apr_pool_t *p)
         step(store_host, p);
     }
     if (state == AP_WATCHDOG_STATE_STOPPING || is_stopping(reconciler)) {
-        close_desk(reconciler, 0); /* a graceful end may take its time; leave() does not */
+        close_dispatcher(reconciler, 0); /* a graceful end may take its time; leave() does not */
     }
     atomic_store(&reconciler->busy, 0);
     return APR_SUCCESS;
@@ -118,9 +118,9 @@ static apr_status_t leave(void *data)
 
     atomic_store(&reconciler->stop, 1);
     pay_acquirers_stop();
-    pay_leaving_wait(&reconciler->busy, NULL);
+    pay_shutdown_wait(&reconciler->busy, NULL);
     if (!atomic_exchange(&reconciler->busy, 1)) {
-        close_desk(reconciler, pay_leaving_time(PAY_LEAVING_MS));
+        close_dispatcher(reconciler, pay_shutdown_time(PAY_SHUTDOWN_MS));
     }
     return APR_SUCCESS;
 }

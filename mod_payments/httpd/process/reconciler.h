@@ -4,7 +4,7 @@
 
 /*
  * Queries the outcome of one store's pending payments in one child process: the thread of a
- * watchdog hands out due rows, threads of the dispatcher (service/reconcile/desk.h) query.
+ * watchdog hands out due rows, threads of the dispatcher (service/reconcile/dispatcher.h) query.
  */
 
 #include "httpd/process/store_host.h"

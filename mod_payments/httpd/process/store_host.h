@@ -12,7 +12,7 @@
 #include "service/account/key_usage.h"
 #include "service/history/sync.h"
 #include "service/outbox/outbox.h"
-#include "service/reconcile/desk.h"
+#include "service/reconcile/dispatcher.h"
 #include "service/service.h"
 
 #include <httpd.h>
@@ -37,7 +37,8 @@ typedef struct pay_fetcher_t {
 } pay_fetcher_t;
 
 typedef struct pay_reconciler_t {
-    pay_reconcile_desk_t *desk; /* made by the first call, in `pool`; NULL: not yet, or no longer */
+    pay_reconcile_dispatcher_t
+        *dispatcher; /* made by the first call, in `pool`; NULL: not yet, or no longer */
     apr_pool_t *pool;
     apr_int64_t due_ms; /* of the next round; boot clock */
     atomic_int busy;    /* a watchdog's thread is working */

@@ -5,7 +5,7 @@
 #include "base/shared/meter_text.h"
 #include "httpd/api/routes.h"
 #include "httpd/call/forwarded.h"
-#include "httpd/call/stranger.h"
+#include "httpd/call/anonymous.h"
 #include "httpd/process/meters.h"
 #include "httpd/process/server_slots.h"
 
@@ -325,7 +325,7 @@ static int answer(const char **text, const char **type, request_rec *r)
         tell_passed_on(r);
         return HTTP_FORBIDDEN;
     }
-    if (pay_stranger_is_let_in(r)) {
+    if (pay_anonymous_is_let_in(r)) {
         tell(r);
         return HTTP_FORBIDDEN;
     }

@@ -280,7 +280,7 @@ apr_status_t pay_server_delivery_put(pay_store_t *store, const pay_delivery_t *w
 apr_status_t pay_server_expire_keys(int *count, pay_store_t *store, apr_time_t now, int limit,
                                     apr_pool_t *p)
 {
-    return pay_store_kept_expire(count, store, now, limit, p);
+    return pay_store_idempotency_expire(count, store, now, limit, p);
 }
 
 apr_status_t pay_server_sweep_checkouts(int *count, pay_store_t *store, apr_time_t now, int limit,

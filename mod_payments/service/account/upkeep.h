@@ -69,7 +69,7 @@ apr_status_t pay_server_defaults_put(pay_store_t *store, const char *name,
 apr_status_t pay_server_delivery_put(pay_store_t *store, const pay_delivery_t *was,
                                      const pay_delivery_t *delivery, apr_pool_t *p);
 
-/* Purge expired idempotency records (pay_store_kept_expire), and checkouts that nobody paid
+/* Purge expired idempotency records (pay_store_idempotency_expire), and checkouts that nobody paid
  * (pay_store_checkout_sweep). *count is the number of examined rows, at most `limit`. */
 apr_status_t pay_server_expire_keys(int *count, pay_store_t *store, apr_time_t now, int limit,
                                     apr_pool_t *p);

@@ -10,20 +10,21 @@
 #define ANSWER_SIZE_HINT 2048
 
 /* Answers with the stored text, which alone is a replay; a refusal of the key is not. */
-static const pay_problem_t *answer_kept(const char **text, int *replayed, const pay_kept_t *kept,
-                                        const char *reference, apr_pool_t *p)
+static const pay_problem_t *answer_recorded(const char **text, int *replayed,
+                                            const pay_idempotency_record_t *record,
+                                            const char *reference, apr_pool_t *p)
 {
-    if (!kept->same_request) {
+    if (!record->same_request) {
         return pay_problem_of_key(p);
     }
-    if (!kept->text) {
+    if (!record->text) {
         pay_log(PAY_LOG_ERR, APR_SUCCESS,
                 PAYLOGNO(00243) "the idempotency record of a request about transaction %s holds "
                                 "no answer",
                 reference);
         return pay_problem_make(PAY_ERR_INTERNAL, NULL, APR_SUCCESS, p);
     }
-    *text = kept->text;
+    *text = record->text;
     *replayed = 1;
     return NULL;
 }
@@ -142,7 +143,7 @@ const pay_problem_t *pay_transaction_void(const char **text, int *replayed, pay_
 {
     const pay_idempotency_t *use;
     const pay_problem_t *problem;
-    pay_kept_t *kept = NULL;
+    pay_idempotency_record_t *record = NULL;
     pay_charge_t *charge = NULL;
     pay_store_t *store = service->store;
     pay_writer_t *w;
@@ -159,26 +160,26 @@ const pay_problem_t *pay_transaction_void(const char **text, int *replayed, pay_
     if (problem) {
         return problem;
     }
-    problem = pay_service_recall(&kept, service, &caller->scope, use, p);
+    problem = pay_service_recall(&record, service, &caller->scope, use, p);
     if (problem) {
         return problem;
     }
-    if (kept) {
-        return answer_kept(text, replayed, kept, reference, p);
+    if (record) {
+        return answer_recorded(text, replayed, record, reference, p);
     }
     problem = judge_kind(service, &caller->scope, reference, p);
     if (problem) {
         return problem;
     }
-    rv = pay_store_charge_void(&charge, &voided, &kept, store, &caller->scope, reference, use, p);
+    rv = pay_store_charge_void(&charge, &voided, &record, store, &caller->scope, reference, use, p);
     if (rv == APR_NOTFOUND) {
         return pay_problem_of_reference(reference, p);
     }
     if (rv != APR_SUCCESS) {
         return pay_problem_of_store(rv, p);
     }
-    if (kept) { /* another request with the key was faster */
-        return answer_kept(text, replayed, kept, reference, p);
+    if (record) { /* another request with the key was faster */
+        return answer_recorded(text, replayed, record, reference, p);
     }
     if (!voided) {
         return pay_problem_make(PAY_ERR_NOT_VOIDABLE, NULL, APR_SUCCESS, p);

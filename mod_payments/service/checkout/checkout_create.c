@@ -19,7 +19,7 @@
 #define ASK_AFTER apr_time_from_sec(30) /* the payer has just been sent to the acquirer's page */
 
 /* The state of one checkout request. */
-typedef struct desk_t {
+typedef struct call_t {
     pay_service_t *service;
     const pay_caller_t *caller;
     const pay_checkout_request_t *request;
@@ -28,7 +28,7 @@ typedef struct desk_t {
     const pay_idempotency_t *use; /* NULL: no key */
     apr_pool_t *pool;
     int return_trusted; /* as in pay_checkout_t */
-} desk_t;
+} call_t;
 
 static const pay_operation_t operations[] = {
     [PAY_CHECKOUT_FORM_INITIATE] = PAY_OPERATION_INITIATE,
@@ -36,7 +36,7 @@ static const pay_operation_t operations[] = {
     [PAY_CHECKOUT_FORM_ORDER] = PAY_OPERATION_ORDER,
 };
 
-static const pay_problem_t *use_of(desk_t *d)
+static const pay_problem_t *use_of(call_t *d)
 {
     const char *values[] = {d->request->reference,
                             pay_hex(d->request->digest, PAY_SHA256_LEN, d->pool)};
@@ -49,7 +49,7 @@ static const pay_problem_t *use_of(desk_t *d)
  * Returns 1 if the request is the one that made the charge. Without a currency of its own it is
  * read in the charge's: the account's default may have changed since, and a link has one.
  */
-static int is_same_request(const pay_charge_t *known, const desk_t *d)
+static int is_same_request(const pay_charge_t *known, const call_t *d)
 {
     const pay_checkout_request_t *request = d->request;
     pay_checkout_request_t *rebased;
@@ -65,7 +65,7 @@ static int is_same_request(const pay_charge_t *known, const desk_t *d)
 
 /* Answers for a reference that already has a charge. */
 static const pay_problem_t *answer_known(const pay_charge_t **out, int *replayed,
-                                         const pay_charge_t *known, const desk_t *d)
+                                         const pay_charge_t *known, const call_t *d)
 {
     if (known->kind != PAY_CHARGE_CHECKOUT || !known->checkout || !is_same_request(known, d)) {
         return pay_problem_make(PAY_ERR_REFERENCE_REUSED, NULL, APR_SUCCESS, d->pool);
@@ -79,13 +79,13 @@ static const pay_problem_t *answer_known(const pay_charge_t **out, int *replayed
 }
 
 /* Finds an earlier checkout by reference or by Idempotency-Key; *out is NULL if there is none. */
-static const pay_problem_t *find_known(const pay_charge_t **out, int *replayed, const desk_t *d)
+static const pay_problem_t *find_known(const pay_charge_t **out, int *replayed, const call_t *d)
 {
     pay_store_t *store = d->service->store;
     const pay_scope_t *scope = &d->caller->scope;
     const pay_problem_t *problem;
     pay_charge_t *known = NULL;
-    pay_kept_t *kept = NULL;
+    pay_idempotency_record_t *record = NULL;
     apr_status_t rv = APR_NOTFOUND;
 
     if (*d->request->reference) {
@@ -97,14 +97,14 @@ static const pay_problem_t *find_known(const pay_charge_t **out, int *replayed, 
     if (rv != APR_NOTFOUND) {
         return pay_problem_of_store(rv, d->pool);
     }
-    problem = pay_service_recall(&kept, d->service, scope, d->use, d->pool);
-    if (problem || !kept) {
+    problem = pay_service_recall(&record, d->service, scope, d->use, d->pool);
+    if (problem || !record) {
         return problem;
     }
-    if (!kept->charge) {
+    if (!record->charge) {
         return pay_problem_of_key(d->pool);
     }
-    return answer_known(out, replayed, kept->charge, d);
+    return answer_known(out, replayed, record->charge, d);
 }
 
 /*
@@ -112,7 +112,7 @@ static const pay_problem_t *find_known(const pay_charge_t **out, int *replayed, 
  * shop has listed, and if none is listed any host, and the payer is asked before going there. The
  * word of a secret key or of the link itself is the shop's.
  */
-static const pay_problem_t *judge_return(desk_t *d)
+static const pay_problem_t *judge_return(call_t *d)
 {
     const char *text = d->request->redirect_url, *fault;
     const char *of_account = d->caller->account->settings.return_hosts;
@@ -144,7 +144,7 @@ static const pay_problem_t *judge_return(desk_t *d)
     return faults;
 }
 
-static const pay_problem_t *judge(const desk_t *d)
+static const pay_problem_t *judge(const call_t *d)
 {
     const pay_mode_t mode = d->caller->scope.mode;
     const pay_problem_t *refusal;
@@ -168,7 +168,7 @@ static const pay_problem_t *judge(const desk_t *d)
 }
 
 /* For a visitor with a public key, or on a link's page, the request's address is the payer's. */
-static const pay_problem_t *judge_failures(const desk_t *d)
+static const pay_problem_t *judge_failures(const call_t *d)
 {
     const int is_visitor = d->caller->key_kind == PAY_KEY_PUBLIC;
     const pay_attempt_t attempt = {.scope = d->caller->scope,
@@ -180,7 +180,7 @@ static const pay_problem_t *judge_failures(const desk_t *d)
     return pay_failures_judge(d->service, &attempt, d->pool);
 }
 
-static apr_status_t checkout_make(const pay_checkout_t **out, const desk_t *d)
+static apr_status_t checkout_make(const pay_checkout_t **out, const call_t *d)
 {
     const pay_checkout_request_t *request = d->request;
     pay_checkout_t *checkout = apr_pcalloc(d->pool, sizeof(*checkout));
@@ -200,7 +200,7 @@ static apr_status_t checkout_make(const pay_checkout_t **out, const desk_t *d)
     return pay_id_make(&checkout->page_id, "", PAY_PAGE_ID_BITS, d->pool);
 }
 
-static apr_status_t name_it(pay_charge_t *proposal, const desk_t *d)
+static apr_status_t name_it(pay_charge_t *proposal, const call_t *d)
 {
     apr_status_t rv;
 
@@ -215,7 +215,7 @@ static apr_status_t name_it(pay_charge_t *proposal, const desk_t *d)
                                     d->caller->scope.mode, proposal->reference, d->pool);
 }
 
-static apr_status_t propose(pay_charge_t **out, const desk_t *d)
+static apr_status_t propose(pay_charge_t **out, const call_t *d)
 {
     pay_charge_t *proposal = apr_palloc(d->pool, sizeof(*proposal));
     const pay_acquirer_t *acquirer = d->service->acquirer[d->caller->scope.mode];
@@ -255,7 +255,7 @@ static apr_status_t propose(pay_charge_t **out, const desk_t *d)
 
 /* Returns why the link opens no checkout; but a payer who has begun to pay it goes on. */
 static const pay_problem_t *answer_link(const pay_charge_t **out, int *replayed, pay_claim_t claim,
-                                        const pay_charge_t *begun, const desk_t *d)
+                                        const pay_charge_t *begun, const call_t *d)
 {
     if (claim != PAY_CLAIM_LINK_AGAIN) {
         return pay_problem_of_link(claim, d->request->link, d->pool);
@@ -271,7 +271,7 @@ static const pay_problem_t *answer_link(const pay_charge_t **out, int *replayed,
 /* The Idempotency-Key was stored after the lookup: by the same request in another thread, by
  * another request, or by one that was withdrawn since. */
 static const pay_problem_t *answer_meanwhile(const pay_charge_t **out, int *replayed,
-                                             const desk_t *d)
+                                             const call_t *d)
 {
     const pay_problem_t *problem;
 
@@ -284,7 +284,7 @@ static const pay_problem_t *answer_meanwhile(const pay_charge_t **out, int *repl
 
 /* *charge is new, or *out is the existing one. */
 static const pay_problem_t *open_row(pay_charge_t **charge, const pay_charge_t **out, int *replayed,
-                                     const desk_t *d)
+                                     const call_t *d)
 {
     pay_store_t *store = d->service->store;
     pay_charge_t *proposal;
@@ -316,7 +316,7 @@ static const pay_problem_t *open_row(pay_charge_t **charge, const pay_charge_t *
 /* ---- Live Mode: the acquirer's page */
 
 static const pay_problem_t *withdraw(const pay_charge_t *charge, pay_error_t error,
-                                     apr_status_t cause, const desk_t *d)
+                                     apr_status_t cause, const call_t *d)
 {
     pay_store_t *store = d->service->store;
     apr_status_t rv;
@@ -331,7 +331,7 @@ static const pay_problem_t *withdraw(const pay_charge_t *charge, pay_error_t err
     return pay_problem_make(error, NULL, cause, d->pool);
 }
 
-static void decide(const pay_charge_t **out, const pay_outcome_t *outcome, const desk_t *d)
+static void decide(const pay_charge_t **out, const pay_outcome_t *outcome, const call_t *d)
 {
     pay_store_t *store = d->service->store;
     pay_charge_t *resolved = NULL;
@@ -355,7 +355,7 @@ static void decide(const pay_charge_t **out, const pay_outcome_t *outcome, const
 
 /* The address of a page is unknown, so nobody can pay; if the acquirer later reports otherwise, it
  * is found like any late approval. */
-static void fail(const pay_charge_t **out, const desk_t *d)
+static void fail(const pay_charge_t **out, const call_t *d)
 {
     const apr_time_t now = pay_time_now();
     const pay_outcome_t outcome = {.kind = PAY_OUTCOME_DECLINED,
@@ -367,7 +367,7 @@ static void fail(const pay_charge_t **out, const desk_t *d)
 
 /* The acquirer knows the checkout, and this store does not: it was restored. Its outcome is queried
  * at once, because its payer may have paid. */
-static void take_known(const pay_charge_t **out, const pay_acquiring_t *acquiring, const desk_t *d)
+static void take_known(const pay_charge_t **out, const pay_acquiring_t *acquiring, const call_t *d)
 {
     const pay_charge_t *asked = pay_service_asked(d->service->store, *out, d->pool);
     pay_outcome_t outcome;
@@ -381,7 +381,7 @@ static void take_known(const pay_charge_t **out, const pay_acquiring_t *acquirin
 }
 
 /* The page's address is durable before anybody learns it. */
-static void keep_page(const pay_charge_t **out, const char *page_url, const desk_t *d)
+static void keep_page(const pay_charge_t **out, const char *page_url, const call_t *d)
 {
     const apr_time_t now = pay_time_now(), expires_at = (*out)->checkout->expires_at;
     const pay_checkout_move_t move = {.from = PAY_CHECKOUT_OPEN,
@@ -407,7 +407,7 @@ static void keep_page(const pay_charge_t **out, const char *page_url, const desk
 }
 
 static const pay_problem_t *ask_page(const pay_charge_t **out, pay_acquiring_t *acquiring,
-                                     const desk_t *d)
+                                     const call_t *d)
 {
     const char *back =
         apr_pstrcat(d->pool, d->page_root, (*out)->checkout->page_id, PAY_PAGE_RETURN_SUFFIX, NULL);
@@ -431,7 +431,7 @@ static const pay_problem_t *ask_page(const pay_charge_t **out, pay_acquiring_t *
     return NULL;
 }
 
-static const pay_problem_t *open_live(const pay_charge_t **out, int *replayed, const desk_t *d)
+static const pay_problem_t *open_live(const pay_charge_t **out, int *replayed, const call_t *d)
 {
     const pay_problem_t *problem;
     pay_acquiring_t acquiring;
@@ -459,7 +459,7 @@ const pay_problem_t *pay_checkout_create(const pay_charge_t **out, int *replayed
                                          const char *page_root, const char *request_ip,
                                          apr_pool_t *p)
 {
-    desk_t d = {service, caller, request, page_root, request_ip, NULL, p, 0};
+    call_t d = {service, caller, request, page_root, request_ip, NULL, p, 0};
     const pay_problem_t *problem;
     pay_charge_t *charge;
 

@@ -31,7 +31,7 @@ void pay_history_refuse(pay_history_news_t *news, const char *reference, const c
  */
 #define PAY_HISTORY_FAR_DAYS 35
 
-/* --- service/history/turn.c: one window of one account, and its consequences --- */
+/* --- service/history/visit.c: one window of one account, and its consequences --- */
 
 #define PAY_HISTORY_COMPLAINT_MAX 512
 /* The store cannot be used, and has logged that. */
@@ -58,7 +58,7 @@ typedef struct pay_history_account_t {
     char far_complaint[PAY_HISTORY_COMPLAINT_MAX];
 } pay_history_account_t;
 
-typedef struct pay_history_turn_t {
+typedef struct pay_history_visit_t {
     pay_store_t *store;
     pay_history_account_t *account;
     pay_history_t *history;
@@ -66,16 +66,16 @@ typedef struct pay_history_turn_t {
     apr_time_t now;
     apr_time_t from, to; /* of the window */
     apr_pool_t *p;
-} pay_history_turn_t;
+} pay_history_visit_t;
 
 /* Fetch the next window of the requested range, or of the server's own round. Statuses are the
  * store's. */
-apr_status_t pay_history_turn_request(pay_history_turn_t *turn);
-apr_status_t pay_history_turn_round(pay_history_turn_t *turn);
+apr_status_t pay_history_visit_request(pay_history_visit_t *visit);
+apr_status_t pay_history_visit_round(pay_history_visit_t *visit);
 /* Fetches the next window before a round's: once a day, for late decisions. */
-apr_status_t pay_history_turn_far(pay_history_turn_t *turn);
+apr_status_t pay_history_visit_far(pay_history_visit_t *visit);
 /* Ends the request, because the account's acquirer lists the refunds of other accounts too. */
-apr_status_t pay_history_turn_refuse(pay_history_turn_t *turn);
+apr_status_t pay_history_visit_refuse(pay_history_visit_t *visit);
 /* Time between two looks further back. */
 #define PAY_HISTORY_FAR_EVERY apr_time_from_sec(24 * 3600)
 

@@ -70,7 +70,7 @@ static apr_status_t account_step(int *worked, pay_history_sync_t *sync,
                                  pay_history_account_t *account, apr_time_t now, apr_pool_t *p)
 {
     const apr_interval_time_t interval = account->service->policy.refund_sync;
-    pay_history_turn_t turn = {.store = sync->store, .account = account, .now = now, .p = p};
+    pay_history_visit_t visit = {.store = sync->store, .account = account, .now = now, .p = p};
     pay_account_t *row;
     pay_scope_t scope = {.mode = PAY_LIVE};
     apr_status_t rv;
@@ -86,15 +86,15 @@ static apr_status_t account_step(int *worked, pay_history_sync_t *sync,
     }
     if (rv == APR_SUCCESS) {
         scope.account = row->number;
-        rv = pay_store_history_get(&turn.history, sync->store, &scope, p);
+        rv = pay_store_history_get(&visit.history, sync->store, &scope, p);
     }
     if (rv != APR_SUCCESS) {
         account->not_before = now + PAY_HISTORY_STORE_AGAIN;
         return rv;
     }
-    asked = turn.history->asked != turn.history->answered;
-    due = interval > 0 && pay_time_is_over(turn.history->due_at, now, interval);
-    far = interval > 0 && pay_time_is_over(turn.history->far_at, now, PAY_HISTORY_FAR_EVERY);
+    asked = visit.history->asked != visit.history->answered;
+    due = interval > 0 && pay_time_is_over(visit.history->due_at, now, interval);
+    far = interval > 0 && pay_time_is_over(visit.history->far_at, now, PAY_HISTORY_FAR_EVERY);
     if (account->acquirer->key_is_shared) {
         due = far = 0;
     }
@@ -103,13 +103,13 @@ static apr_status_t account_step(int *worked, pay_history_sync_t *sync,
     }
     *worked = 1;
     if (account->acquirer->key_is_shared) {
-        return pay_history_turn_refuse(&turn);
+        return pay_history_visit_refuse(&visit);
     }
     if (!due && far && (!asked || account->was_request)) {
-        return pay_history_turn_far(&turn);
+        return pay_history_visit_far(&visit);
     }
-    return asked && !(due && account->was_request) ? pay_history_turn_request(&turn)
-                                                   : pay_history_turn_round(&turn);
+    return asked && !(due && account->was_request) ? pay_history_visit_request(&visit)
+                                                   : pay_history_visit_round(&visit);
 }
 
 apr_status_t pay_history_sync_step(int *worked, pay_history_sync_t *sync, apr_time_t now,

@@ -94,7 +94,7 @@ static apr_status_t take(pay_outbox_t *outbox)
         return APR_SUCCESS;
     }
     apr_pool_clear(outbox->take_pool);
-    pay_outbox_desks_clear(outbox);
+    pay_outbox_destinations_clear(outbox);
     outbox->taken_ms = pay_time_boot_ms();
     outbox->take_again = 0;
     rv = pay_store_event_take(&taken, outbox->store, PAY_STORE_LEASES_MAX, pay_outbox_budget,

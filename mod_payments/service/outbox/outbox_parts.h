@@ -39,7 +39,7 @@ typedef struct pay_outbox_host_t {
 } pay_outbox_host_t;
 
 /* How to reach an endpoint at this moment. */
-typedef struct pay_outbox_desk_t {
+typedef struct pay_outbox_destination_t {
     const pay_endpoint_t *endpoint;
     const char *waits; /* why its events wait; NULL: they do not */
     const char *fault; /* why an attempt fails before it begins; NULL: it does not */
@@ -49,7 +49,7 @@ typedef struct pay_outbox_desk_t {
     pay_outbox_host_t *host; /* that has granted places; NULL: none */
     int is_suspect;
     int grant;
-} pay_outbox_desk_t;
+} pay_outbox_destination_t;
 
 /* One attempt to deliver one event. */
 typedef struct pay_outbox_try_t {
@@ -82,8 +82,8 @@ struct pay_outbox_t {
     int in_flight, suspects;
     int granted, suspects_granted; /* by the take under way */
     apr_int64_t denied_ms;         /* when an endpoint last got no place and was postponed */
-    apr_hash_t *desks;             /* of it: endpoint -> pay_outbox_desk_t * */
-    pay_outbox_desk_t *desk;       /* of it: the last one used */
+    apr_hash_t *destinations;      /* of it: endpoint -> pay_outbox_destination_t * */
+    pay_outbox_destination_t *destination; /* of it: the last one used */
 
     pay_outbox_try_t *ended, **ended_tail; /* whose results are not stored yet */
     int ended_count;
@@ -104,15 +104,16 @@ void pay_outbox_settings_drop(pay_outbox_settings_t *settings);
 apr_status_t pay_outbox_account(const pay_account_t **out, pay_outbox_t *outbox,
                                 pay_outbox_settings_t *settings, apr_uint32_t number);
 
-/* --- service/outbox/outbox_desk.c --- */
+/* --- service/outbox/outbox_destination.c --- */
 /* A take begins: nothing is granted. */
-void pay_outbox_desks_clear(pay_outbox_t *outbox);
+void pay_outbox_destinations_clear(pay_outbox_t *outbox);
 /* pay_event_budget_t; `baton` is the outbox. */
 int pay_outbox_budget(void *baton, const pay_endpoint_t *endpoint, int taken);
 /* In take_pool. */
-const pay_outbox_desk_t *pay_outbox_desk(pay_outbox_t *outbox, const pay_endpoint_t *endpoint);
+const pay_outbox_destination_t *pay_outbox_destination(pay_outbox_t *outbox,
+                                                       const pay_endpoint_t *endpoint);
 void pay_outbox_host_enter(pay_outbox_t *outbox, pay_outbox_try_t *one,
-                           const pay_outbox_desk_t *desk);
+                           const pay_outbox_destination_t *destination);
 void pay_outbox_host_leave(pay_outbox_t *outbox, pay_outbox_try_t *one);
 
 /* --- service/outbox/outbox_try.c --- */

@@ -61,17 +61,17 @@ static void end_unsent(pay_outbox_t *outbox, pay_outbox_try_t *one, pay_event_en
 }
 
 static int fill_webhook(pay_outbox_t *outbox, pay_outbox_try_t *one, const pay_taken_t *taken,
-                        const pay_outbox_desk_t *desk)
+                        const pay_outbox_destination_t *destination)
 {
     apr_status_t rv;
 
-    rv = pay_webhook_make(&one->transfer, taken->event, taken->endpoint, desk->secret,
-                          desk->old_secret, pay_time_now(), one->pool);
+    rv = pay_webhook_make(&one->transfer, taken->event, taken->endpoint, destination->secret,
+                          destination->old_secret, pay_time_now(), one->pool);
     if (rv != APR_SUCCESS) {
         end_unsent(outbox, one, PAY_EVENT_FAILED, "The request could not be signed");
         return 0;
     }
-    one->transfer.url = apr_pstrdup(one->pool, desk->url->text);
+    one->transfer.url = apr_pstrdup(one->pool, destination->url->text);
     one->transfer.judged = 1;
     one->transfer.allowed = one->settings->allowed;
     return 1;
@@ -123,22 +123,23 @@ static int fill_mail(pay_outbox_t *outbox, pay_outbox_try_t *one, const pay_take
 
 /* Returns 0 if it ended instead. */
 static int fill(pay_outbox_t *outbox, pay_outbox_try_t *one, const pay_taken_t *taken,
-                const pay_outbox_desk_t *desk)
+                const pay_outbox_destination_t *destination)
 {
-    if (desk->waits) { /* the endpoint has changed since it was taken */
+    if (destination->waits) { /* the endpoint has changed since it was taken */
         end_unsent(outbox, one, PAY_EVENT_RELEASED, "");
         return 0;
     }
-    if (desk->fault) {
-        end_unsent(outbox, one, PAY_EVENT_FAILED, desk->fault);
+    if (destination->fault) {
+        end_unsent(outbox, one, PAY_EVENT_FAILED, destination->fault);
         return 0;
     }
     if (taken->withheld) {
         end_unsent(outbox, one, PAY_EVENT_WITHHELD, PAY_EVENT_NOT_LISTED);
         return 0;
     }
-    return taken->endpoint->kind == PAY_ENDPOINT_WEBHOOK ? fill_webhook(outbox, one, taken, desk)
-                                                         : fill_mail(outbox, one, taken);
+    return taken->endpoint->kind == PAY_ENDPOINT_WEBHOOK
+               ? fill_webhook(outbox, one, taken, destination)
+               : fill_mail(outbox, one, taken);
 }
 
 /*
@@ -151,14 +152,14 @@ static int lease_lasts(const pay_event_t *event)
 
 void pay_outbox_try_start(pay_outbox_t *outbox, const pay_taken_t *taken)
 {
-    const pay_outbox_desk_t *desk = pay_outbox_desk(outbox, taken->endpoint);
+    const pay_outbox_destination_t *destination = pay_outbox_destination(outbox, taken->endpoint);
     pay_outbox_try_t *one = try_make(outbox, taken);
     apr_status_t rv;
 
     if (!one) {
         return; /* out of memory: its lease ends by itself */
     }
-    if (!fill(outbox, one, taken, desk)) {
+    if (!fill(outbox, one, taken, destination)) {
         return;
     }
     if (!lease_lasts(one->event)) {
@@ -170,7 +171,7 @@ void pay_outbox_try_start(pay_outbox_t *outbox, const pay_taken_t *taken)
         end_unsent(outbox, one, PAY_EVENT_FAILED, "The request could not be sent as it is");
         return;
     }
-    pay_outbox_host_enter(outbox, one, desk);
+    pay_outbox_host_enter(outbox, one, destination);
 }
 
 static void judge_http(pay_outbox_try_t *one)

@@ -2,7 +2,7 @@
 #include "service/reconcile/lanes.h"
 
 #include "base/text/time.h"
-#include "service/reconcile/desk.h"
+#include "service/reconcile/dispatcher.h"
 
 #include <stdatomic.h>
 

@@ -3,8 +3,8 @@
 #define PAY_SERVICE_RECONCILE_LANES_H
 
 /*
- * Rows that wait for a thread, one lane for each acquirer (service/reconcile/desk.h; no other file
- * includes it). The caller holds the lock of the lanes.
+ * Rows that wait for a thread, one lane for each acquirer (service/reconcile/dispatcher.h; no other
+ * file includes it). The caller holds the lock of the lanes.
  */
 
 #include "service/reconcile/parts.h"

@@ -19,7 +19,7 @@
  * rows. `services` (of pay_service_t *) share one store. A row belongs to the service of its
  * account whose acquirers have the stored name; in Test Mode to the first one that has it. An
  * acquirer that is out of order is queried about one row: the others are due again after their
- * leases have ended. The server uses service/reconcile/desk.h instead.
+ * leases have ended. The server uses service/reconcile/dispatcher.h instead.
  */
 apr_status_t pay_reconcile_step(int *settled, pay_store_t *store,
                                 const apr_array_header_t *services, apr_pool_t *p);

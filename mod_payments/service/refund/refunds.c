@@ -204,25 +204,26 @@ static const pay_problem_t *problem_of_verdict(pay_refund_verdict_t verdict,
 }
 
 /* Returns the answer stored under the Idempotency-Key. */
-static const pay_problem_t *answer_kept(pay_refund_t **out, int *replayed, const pay_kept_t *kept,
-                                        const counter_t *c)
+static const pay_problem_t *answer_recorded(pay_refund_t **out, int *replayed,
+                                            const pay_idempotency_record_t *record,
+                                            const counter_t *c)
 {
-    if (!kept->same_request) {
+    if (!record->same_request) {
         return pay_problem_of_key(c->pool);
     }
-    if (kept->refund && pay_refund_in_flight(kept->refund)) {
+    if (record->refund && pay_refund_in_flight(record->refund)) {
         return pay_problem_make(PAY_ERR_IN_PROGRESS, NULL, APR_SUCCESS, c->pool);
     }
-    if (!kept->refund && kept->refusal == PAY_REFUND_OPENED) {
+    if (!record->refund && record->refusal == PAY_REFUND_OPENED) {
         pay_log(PAY_LOG_ERR, APR_SUCCESS,
                 PAYLOGNO(00242) "the idempotency record of a refund of charge %s holds neither a "
                                 "refund nor a refusal",
                 c->request->reference);
         return pay_problem_make(PAY_ERR_INTERNAL, NULL, APR_SUCCESS, c->pool);
     }
-    *replayed = !kept->refund || kept->refund->decided_state != PAY_REFUND_PENDING;
-    *out = kept->refund;
-    return kept->refund ? NULL : problem_of_verdict(kept->refusal, NULL, c->pool);
+    *replayed = !record->refund || record->refund->decided_state != PAY_REFUND_PENDING;
+    *out = record->refund;
+    return record->refund ? NULL : problem_of_verdict(record->refusal, NULL, c->pool);
 }
 
 /* From here on the refund is on record: whatever fails now, it is pending, never a 5xx. */
@@ -282,7 +283,7 @@ static const pay_problem_t *open_and_send(pay_refund_t **out, int *replayed,
     pay_store_t *store = c->service->store;
     pay_refund_t *proposal, *refund = NULL;
     pay_charge_t *charge_now = NULL;
-    pay_kept_t *kept = NULL;
+    pay_idempotency_record_t *record = NULL;
     const pay_problem_t *problem;
     pay_refund_verdict_t verdict;
     apr_status_t rv;
@@ -291,7 +292,7 @@ static const pay_problem_t *open_and_send(pay_refund_t **out, int *replayed,
     if (rv != APR_SUCCESS) {
         return pay_problem_make(PAY_ERR_INTERNAL, NULL, rv, c->pool);
     }
-    rv = pay_store_refund_open(&refund, &charge_now, &verdict, &kept, store, proposal, c->use,
+    rv = pay_store_refund_open(&refund, &charge_now, &verdict, &record, store, proposal, c->use,
                                c->service->policy.refund_repeat_window, c->pool);
     if (rv == APR_NOTFOUND) {
         return pay_problem_of_reference(c->request->reference, c->pool);
@@ -299,8 +300,8 @@ static const pay_problem_t *open_and_send(pay_refund_t **out, int *replayed,
     if (rv != APR_SUCCESS) {
         return pay_problem_of_store(rv, c->pool);
     }
-    if (kept) { /* another request with the key was faster */
-        return answer_kept(out, replayed, kept, c);
+    if (record) { /* another request with the key was faster */
+        return answer_recorded(out, replayed, record, c);
     }
     problem = problem_of_verdict(verdict, refund, c->pool);
     if (problem) {
@@ -333,7 +334,7 @@ const pay_problem_t *pay_refund_create(pay_refund_t **out, int *replayed, pay_se
     pay_service_t own = *service; /* a person's: its first change leaves an entry in the audit */
     counter_t c = {.service = &own, .caller = caller, .request = request, .pool = p};
     const pay_problem_t *problem;
-    pay_kept_t *kept = NULL;
+    pay_idempotency_record_t *record = NULL;
     apr_status_t rv;
 
     *out = NULL;
@@ -351,12 +352,12 @@ const pay_problem_t *pay_refund_create(pay_refund_t **out, int *replayed, pay_se
     if (problem) {
         return problem;
     }
-    problem = pay_service_recall(&kept, service, &caller->scope, c.use, p);
+    problem = pay_service_recall(&record, service, &caller->scope, c.use, p);
     if (problem) {
         return problem;
     }
-    if (kept) {
-        return answer_kept(out, replayed, kept, &c);
+    if (record) {
+        return answer_recorded(out, replayed, record, &c);
     }
     problem = judge(&c);
     if (problem) {

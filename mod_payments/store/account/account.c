@@ -51,7 +51,7 @@ int pay_store_account_by_number(pay_account_t **out, pay_rows_txn_t *txn, apr_ui
 {
     pay_account_t *account = apr_pcalloc(p, sizeof(*account));
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
     int rc;
 
     *out = NULL;
@@ -71,29 +71,29 @@ int pay_store_account_by_number(pay_account_t **out, pay_rows_txn_t *txn, apr_ui
 }
 
 /* The account that a row of the table of names points to. */
-static int account_of_name_row(pay_account_t **out, pay_rows_txn_t *txn, const MDB_val *name,
-                               const MDB_val *row, apr_pool_t *p)
+static int account_of_name_row(pay_account_t **out, pay_rows_txn_t *txn, const pay_bytes_t *name,
+                               const pay_bytes_t *row, apr_pool_t *p)
 {
     int rc;
 
     *out = NULL;
-    if (row->mv_size != NUMBER_LEN) {
+    if (row->len != NUMBER_LEN) {
         return pay_rows_bad(PAY_TABLE_ACCOUNT_NAME, name);
     }
-    rc = pay_store_account_by_number(out, txn, pay_store_read_u32(row->mv_data), p);
-    return rc == MDB_NOTFOUND ? pay_rows_bad(PAY_TABLE_ACCOUNT_NAME, name) : rc;
+    rc = pay_store_account_by_number(out, txn, pay_store_read_u32(row->data), p);
+    return rc == PAY_ROWS_NOTFOUND ? pay_rows_bad(PAY_TABLE_ACCOUNT_NAME, name) : rc;
 }
 
 int pay_store_account_by_name(pay_account_t **out, pay_rows_txn_t *txn, const char *name,
                               apr_pool_t *p)
 {
-    MDB_val key = {strlen(name), (void *)name};
-    MDB_val row;
+    pay_bytes_t key = {strlen(name), name};
+    pay_bytes_t row;
     int rc;
 
     *out = NULL;
     if (pay_account_name_check(name) != APR_SUCCESS) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     rc = pay_rows_get(&row, txn, PAY_TABLE_ACCOUNT_NAME, &key);
     if (rc) {
@@ -110,15 +110,13 @@ static int name_of(pay_store_entry_t *entry, const pay_store_key_t *at, const vo
 
     entry->table = PAY_TABLE_ACCOUNT_NAME;
     pay_store_entry_value(entry, at->bytes, at->len);
-    return pay_store_key_of(&entry->key, account->name, strlen(account->name)) ? MDB_SUCCESS
-                                                                               : ENAMETOOLONG;
+    return pay_store_key_of(&entry->key, account->name, strlen(account->name)) ? 0 : ENAMETOOLONG;
 }
 
-static int row_of_name(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
+static int row_of_name(pay_store_key_t *row_key, const pay_bytes_t *key, const pay_bytes_t *value)
 {
     (void)key;
-    return value->mv_size == NUMBER_LEN
-           && pay_store_key_of(row_key, value->mv_data, value->mv_size);
+    return value->len == NUMBER_LEN && pay_store_key_of(row_key, value->data, value->len);
 }
 
 static const pay_store_index_t indexes[] = {
@@ -130,10 +128,10 @@ static const pay_store_index_t indexes[] = {
      .astray = "leads to no account"},
 };
 
-static int load(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p)
+static int load(void **record, pay_rows_txn_t *txn, const pay_bytes_t *row_key, apr_pool_t *p)
 {
     pay_account_t *account;
-    int rc = pay_store_account_by_number(&account, txn, pay_store_read_u32(row_key->mv_data), p);
+    int rc = pay_store_account_by_number(&account, txn, pay_store_read_u32(row_key->data), p);
 
     *record = account;
     return rc;
@@ -152,7 +150,7 @@ static int account_put(pay_rows_txn_t *txn, const pay_account_t *before,
                        const pay_account_t *account, apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val row;
+    pay_bytes_t row;
     int rc;
 
     rc = pay_row_encode(&row, account_fields, ACCOUNT_FIELDS, account, p);
@@ -167,18 +165,18 @@ static int account_put(pay_rows_txn_t *txn, const pay_account_t *before,
 /* One above the last number: accounts are closed, never deleted, so no number is used twice. */
 static int number_next(apr_uint32_t *number, pay_rows_txn_t *txn)
 {
-    MDB_val key, val;
+    pay_bytes_t key, val;
     int rc;
 
     *number = 1;
     rc = pay_rows_first(&key, &val, txn, PAY_TABLE_ACCOUNT, NULL, NULL, PAY_ROWS_BEFORE);
     if (rc) {
-        return rc == MDB_NOTFOUND ? 0 : rc;
+        return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
     }
-    if (key.mv_size != NUMBER_LEN) {
+    if (key.len != NUMBER_LEN) {
         return pay_rows_bad(PAY_TABLE_ACCOUNT, &key);
     }
-    *number = pay_store_read_u32(key.mv_data) + 1;
+    *number = pay_store_read_u32(key.data) + 1;
     return *number ? 0 : ENOSPC; /* 4,294,967,295 accounts */
 }
 
@@ -210,8 +208,8 @@ static int create_work(pay_rows_txn_t *txn, void *baton)
 
     work->account = NULL;
     rc = pay_store_account_by_name(&named, txn, work->name, work->pool);
-    if (rc != MDB_NOTFOUND) {
-        return rc ? rc : MDB_KEYEXIST; /* the name is taken */
+    if (rc != PAY_ROWS_NOTFOUND) {
+        return rc ? rc : PAY_ROWS_EXISTS; /* the name is taken */
     }
     rc = number_next(&account->number, txn);
     if (rc) {
@@ -227,7 +225,7 @@ static int create_work(pay_rows_txn_t *txn, void *baton)
     account->updated_at = account->created_at;
     rc = account_put(txn, NULL, account, work->pool);
     if (rc) {
-        return rc == MDB_KEYEXIST ? MDB_CORRUPTED : rc;
+        return rc == PAY_ROWS_EXISTS ? PAY_ROWS_CORRUPTED : rc;
     }
     return pay_store_account_by_number(&work->account, txn, account->number, work->pool);
 }
@@ -374,7 +372,8 @@ typedef struct account_list_t {
     apr_array_header_t *accounts;
 } account_list_t;
 
-static int list_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
+static int list_visit(void *baton, pay_rows_txn_t *txn, const pay_bytes_t *key,
+                      const pay_bytes_t *val)
 {
     account_list_t *list = baton;
     pay_account_t *account;
@@ -414,7 +413,7 @@ static const pay_row_field_t settings_fields[] = {
 
 typedef struct defaults_work_t {
     pay_store_key_t key;
-    MDB_val row;
+    pay_bytes_t row;
 } defaults_work_t;
 
 /* Returns 0 if no account can have that name. */
@@ -431,36 +430,37 @@ static int defaults_key(pay_store_key_t *key, const char *name)
 static int defaults_put_work(pay_rows_txn_t *txn, void *baton)
 {
     defaults_work_t *work = baton;
-    MDB_val key = pay_store_key_val(&work->key);
-    MDB_val row = work->row;
+    pay_bytes_t key = pay_store_key_val(&work->key);
+    pay_bytes_t row = work->row;
 
     return pay_rows_put(txn, PAY_TABLE_META, &key, &row, 0);
 }
 
-static int defaults_read(MDB_val *row, pay_rows_txn_t *txn, const char *name, pay_store_key_t *key)
+static int defaults_read(pay_bytes_t *row, pay_rows_txn_t *txn, const char *name,
+                         pay_store_key_t *key)
 {
-    MDB_val at;
+    pay_bytes_t at;
 
     if (!defaults_key(key, name)) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     at = pay_store_key_val(key);
     return pay_rows_get(row, txn, PAY_TABLE_META, &at);
 }
 
 /* Returns 1 if the store holds exactly these already: each start of a server sets them again. */
-static int defaults_are(pay_store_t *db, const char *name, const MDB_val *wanted)
+static int defaults_are(pay_store_t *db, const char *name, const pay_bytes_t *wanted)
 {
     pay_store_key_t key;
-    MDB_val row;
+    pay_bytes_t row;
     pay_rows_txn_t txn;
     int same;
 
     if (pay_rows_begin(&txn, db) != APR_SUCCESS) {
         return 0;
     }
-    same = defaults_read(&row, &txn, name, &key) == 0 && row.mv_size == wanted->mv_size
-           && memcmp(row.mv_data, wanted->mv_data, row.mv_size) == 0;
+    same = defaults_read(&row, &txn, name, &key) == 0 && row.len == wanted->len
+           && memcmp(row.data, wanted->data, row.len) == 0;
     pay_rows_end(&txn);
     return same;
 }
@@ -487,10 +487,10 @@ apr_status_t pay_store_defaults_put(pay_store_t *store, const char *name,
     return pay_rows_commit(store, pay_turn_store(), 0, defaults_put_work, &work);
 }
 
-static int settings_decode(pay_account_settings_t *out, const MDB_val *row,
+static int settings_decode(pay_account_settings_t *out, const pay_bytes_t *row,
                            const pay_store_key_t *key, apr_pool_t *p)
 {
-    MDB_val at = pay_store_key_val(key);
+    pay_bytes_t at = pay_store_key_val(key);
     int rc;
 
     rc = pay_row_decode(out, settings_fields, SETTINGS_FIELDS, row, NULL, p);
@@ -506,7 +506,7 @@ apr_status_t pay_store_defaults_get(pay_account_settings_t **out, pay_store_t *s
     pay_account_settings_t *settings = apr_palloc(p, sizeof(*settings));
     pay_store_key_t key;
     apr_status_t rv;
-    MDB_val row;
+    pay_bytes_t row;
     pay_rows_txn_t txn;
     int rc;
 
@@ -517,14 +517,14 @@ apr_status_t pay_store_defaults_get(pay_account_settings_t **out, pay_store_t *s
         return rv;
     }
     rc = defaults_read(&row, &txn, name, &key);
-    if (rc == MDB_NOTFOUND && *name) {
+    if (rc == PAY_ROWS_NOTFOUND && *name) {
         rc = defaults_read(&row, &txn, "", &key);
     }
     if (!rc) {
         rc = settings_decode(settings, &row, &key, p);
     }
     pay_rows_end(&txn);
-    if (rc && rc != MDB_NOTFOUND) {
+    if (rc && rc != PAY_ROWS_NOTFOUND) {
         return pay_rows_status(rc);
     }
     *out = settings;
@@ -555,8 +555,8 @@ static int has_strings(const pay_delivery_t *delivery)
 
 static int delivery_put_work(pay_rows_txn_t *txn, void *baton)
 {
-    MDB_val key = {sizeof(delivery_name) - 1, (void *)delivery_name};
-    MDB_val row = *(const MDB_val *)baton;
+    pay_bytes_t key = {sizeof(delivery_name) - 1, delivery_name};
+    pay_bytes_t row = *(const pay_bytes_t *)baton;
 
     return pay_rows_put(txn, PAY_TABLE_META, &key, &row, 0);
 }
@@ -564,7 +564,7 @@ static int delivery_put_work(pay_rows_txn_t *txn, void *baton)
 apr_status_t pay_store_delivery_put(pay_store_t *store, const pay_delivery_t *delivery,
                                     apr_pool_t *p)
 {
-    MDB_val row;
+    pay_bytes_t row;
     int rc;
 
     if (!has_strings(delivery)) {
@@ -579,10 +579,10 @@ apr_status_t pay_store_delivery_put(pay_store_t *store, const pay_delivery_t *de
 
 apr_status_t pay_store_delivery_get(pay_delivery_t **out, pay_store_t *store, apr_pool_t *p)
 {
-    MDB_val key = {sizeof(delivery_name) - 1, (void *)delivery_name};
+    pay_bytes_t key = {sizeof(delivery_name) - 1, delivery_name};
     pay_delivery_t *delivery = apr_pcalloc(p, sizeof(*delivery));
     apr_status_t rv;
-    MDB_val row;
+    pay_bytes_t row;
     pay_rows_txn_t txn;
     int rc;
 

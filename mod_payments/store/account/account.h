@@ -7,7 +7,7 @@
 #include "store/record/index.h"
 #include "store/rows.h"
 
-/* MDB_NOTFOUND if the account does not exist. Copied into `p`. */
+/* PAY_ROWS_NOTFOUND if the account does not exist. Copied into `p`. */
 int pay_store_account_by_number(pay_account_t **out, pay_rows_txn_t *txn, apr_uint32_t number,
                                 apr_pool_t *p);
 int pay_store_account_by_name(pay_account_t **out, pay_rows_txn_t *txn, const char *name,

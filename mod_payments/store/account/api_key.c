@@ -37,30 +37,31 @@ typedef struct key_work_t {
     apr_pool_t *pool;
 } key_work_t;
 
-static MDB_val digest_val(const unsigned char *digest)
+static pay_bytes_t digest_val(const unsigned char *digest)
 {
-    MDB_val val = {PAY_SHA256_LEN, (void *)digest};
+    pay_bytes_t val = {PAY_SHA256_LEN, digest};
 
     return val;
 }
 
 /* The row with the digest `at`, without its account. */
-static int api_key_decode(pay_api_key_t **out, const MDB_val *at, const MDB_val *row, apr_pool_t *p)
+static int api_key_decode(pay_api_key_t **out, const pay_bytes_t *at, const pay_bytes_t *row,
+                          apr_pool_t *p)
 {
     pay_api_key_t *key = apr_pcalloc(p, sizeof(*key));
 
     *out = NULL;
-    if (at->mv_size != PAY_SHA256_LEN || pay_row_decode(key, key_fields, KEY_FIELDS, row, NULL, p)
+    if (at->len != PAY_SHA256_LEN || pay_row_decode(key, key_fields, KEY_FIELDS, row, NULL, p)
         || !*key->id) {
         return pay_rows_bad(PAY_TABLE_API_KEY, at);
     }
-    memcpy(key->digest, at->mv_data, PAY_SHA256_LEN);
+    memcpy(key->digest, at->data, PAY_SHA256_LEN);
     *out = key;
     return 0;
 }
 
-int pay_store_api_key_of_row(pay_api_key_t **out, pay_rows_txn_t *txn, const MDB_val *at,
-                             const MDB_val *row, apr_pool_t *p)
+int pay_store_api_key_of_row(pay_api_key_t **out, pay_rows_txn_t *txn, const pay_bytes_t *at,
+                             const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_account_t *account;
     pay_api_key_t *key;
@@ -73,7 +74,7 @@ int pay_store_api_key_of_row(pay_api_key_t **out, pay_rows_txn_t *txn, const MDB
     }
     rc = pay_store_account_by_number(&account, txn, key->scope.account, p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? pay_rows_bad(PAY_TABLE_API_KEY, at) : rc;
+        return rc == PAY_ROWS_NOTFOUND ? pay_rows_bad(PAY_TABLE_API_KEY, at) : rc;
     }
     key->account = account;
     *out = key;
@@ -83,7 +84,7 @@ int pay_store_api_key_of_row(pay_api_key_t **out, pay_rows_txn_t *txn, const MDB
 static int key_by_digest(pay_api_key_t **out, pay_rows_txn_t *txn, const unsigned char *digest,
                          apr_pool_t *p)
 {
-    MDB_val at = digest_val(digest), row;
+    pay_bytes_t at = digest_val(digest), row;
     int rc;
 
     *out = NULL;
@@ -93,22 +94,22 @@ static int key_by_digest(pay_api_key_t **out, pay_rows_txn_t *txn, const unsigne
 
 static int key_by_id(pay_api_key_t **out, pay_rows_txn_t *txn, const char *id, apr_pool_t *p)
 {
-    MDB_val at = {strlen(id), (void *)id}, row;
+    pay_bytes_t at = {strlen(id), id}, row;
     int rc;
 
     *out = NULL;
-    if (at.mv_size == 0 || at.mv_size > PAY_STORE_KEY_MAX) {
-        return MDB_NOTFOUND;
+    if (at.len == 0 || at.len > PAY_STORE_KEY_MAX) {
+        return PAY_ROWS_NOTFOUND;
     }
     rc = pay_rows_get(&row, txn, PAY_TABLE_API_KEY_ID, &at);
     if (rc) {
         return rc;
     }
-    if (row.mv_size != PAY_SHA256_LEN) {
+    if (row.len != PAY_SHA256_LEN) {
         return pay_rows_bad(PAY_TABLE_API_KEY_ID, &at);
     }
-    rc = key_by_digest(out, txn, row.mv_data, p);
-    return rc == MDB_NOTFOUND ? pay_rows_bad(PAY_TABLE_API_KEY_ID, &at) : rc;
+    rc = key_by_digest(out, txn, row.data, p);
+    return rc == PAY_ROWS_NOTFOUND ? pay_rows_bad(PAY_TABLE_API_KEY_ID, &at) : rc;
 }
 
 int pay_store_api_key_is_public(int *out, pay_rows_txn_t *txn, const char *id, apr_pool_t *p)
@@ -119,10 +120,10 @@ int pay_store_api_key_is_public(int *out, pay_rows_txn_t *txn, const char *id, a
     *out = 0;
     rc = key_by_id(&key, txn, id, p);
     if (rc) { /* an unreadable key belongs to nobody who could be blocked because of it */
-        return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_NOTFOUND || rc == PAY_ROWS_BAD ? 0 : rc;
     }
     *out = key->kind == PAY_KEY_PUBLIC;
-    return MDB_SUCCESS;
+    return 0;
 }
 
 /* ---- the record: indexed by its id, which never changes */
@@ -133,14 +134,13 @@ static int id_of(pay_store_entry_t *entry, const pay_store_key_t *at, const void
 
     entry->table = PAY_TABLE_API_KEY_ID;
     pay_store_entry_value(entry, at->bytes, at->len);
-    return pay_store_key_of(&entry->key, key->id, strlen(key->id)) ? MDB_SUCCESS : ENAMETOOLONG;
+    return pay_store_key_of(&entry->key, key->id, strlen(key->id)) ? 0 : ENAMETOOLONG;
 }
 
-static int row_of_id(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
+static int row_of_id(pay_store_key_t *row_key, const pay_bytes_t *key, const pay_bytes_t *value)
 {
     (void)key;
-    return value->mv_size == PAY_SHA256_LEN
-           && pay_store_key_of(row_key, value->mv_data, value->mv_size);
+    return value->len == PAY_SHA256_LEN && pay_store_key_of(row_key, value->data, value->len);
 }
 
 static const pay_store_index_t indexes[] = {
@@ -152,10 +152,10 @@ static const pay_store_index_t indexes[] = {
      .astray = "leads to no key"},
 };
 
-static int load(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p)
+static int load(void **record, pay_rows_txn_t *txn, const pay_bytes_t *row_key, apr_pool_t *p)
 {
     pay_api_key_t *key;
-    int rc = key_by_digest(&key, txn, row_key->mv_data, p);
+    int rc = key_by_digest(&key, txn, row_key->data, p);
 
     *record = key;
     return rc;
@@ -169,12 +169,12 @@ static const char *label(const void *record, apr_pool_t *p)
 const pay_store_record_t pay_store_api_key_record = {
     .table = PAY_TABLE_API_KEY, .indexes = indexes, .index_count = 1, .load = load, .label = label};
 
-/* `before` NULL: a new key; MDB_KEYEXIST if its digest or id exists. */
+/* `before` NULL: a new key; PAY_ROWS_EXISTS if its digest or id exists. */
 static int key_put(pay_rows_txn_t *txn, const pay_api_key_t *before, const pay_api_key_t *key,
                    apr_pool_t *p)
 {
     pay_store_key_t at;
-    MDB_val row;
+    pay_bytes_t row;
     int rc;
 
     rc = pay_row_encode(&row, key_fields, KEY_FIELDS, key, p);
@@ -378,7 +378,7 @@ static int touch_work(pay_rows_txn_t *txn, void *baton)
     for (i = 0; !rc && i < work->used->nelts; i++) {
         used = &APR_ARRAY_IDX(work->used, i, pay_api_key_t);
         rc = key_by_digest(&key, txn, used->digest, work->pool);
-        if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
+        if (rc == PAY_ROWS_NOTFOUND || rc == PAY_ROWS_BAD) {
             rc = 0; /* one bad row must not prevent the other times from being written */
             continue;
         }
@@ -410,7 +410,8 @@ typedef struct key_list_t {
 } key_list_t;
 
 /* Keys of other accounts, of which there may be many, leave nothing in the caller's pool. */
-static int list_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *at, const MDB_val *val)
+static int list_visit(void *baton, pay_rows_txn_t *txn, const pay_bytes_t *at,
+                      const pay_bytes_t *val)
 {
     key_list_t *list = baton;
     pay_api_key_t *key;

@@ -8,8 +8,8 @@
 #include "store/rows.h"
 
 /* Including its account. */
-int pay_store_api_key_of_row(pay_api_key_t **out, pay_rows_txn_t *txn, const MDB_val *at,
-                             const MDB_val *row, apr_pool_t *p);
+int pay_store_api_key_of_row(pay_api_key_t **out, pay_rows_txn_t *txn, const pay_bytes_t *at,
+                             const pay_bytes_t *row, apr_pool_t *p);
 /*
  * Sets *out to 1 if the key `id` is a public one; to 0 also if it does not exist or cannot be read.
  */

@@ -37,30 +37,30 @@ static void record_key(pay_store_key_t *key, const pay_scope_t *scope)
     pay_store_key_of_scope(key, scope);
 }
 
-int pay_store_encryption_key_decode(pay_encryption_key_t **out, const MDB_val *key,
-                                    const MDB_val *row, apr_pool_t *p)
+int pay_store_encryption_key_decode(pay_encryption_key_t **out, const pay_bytes_t *key,
+                                    const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_encryption_key_t *record = apr_pcalloc(p, sizeof(*record));
     int rc;
 
     *out = NULL;
-    if (key->mv_size != PAY_STORE_SCOPE_LEN) {
+    if (key->len != PAY_STORE_SCOPE_LEN) {
         return pay_rows_bad(PAY_TABLE_ENCRYPTION_KEY, key);
     }
     rc = pay_row_decode(record, record_fields, RECORD_FIELDS, row, NULL, p);
     if (rc) {
         return pay_rows_bad(PAY_TABLE_ENCRYPTION_KEY, key);
     }
-    pay_store_read_scope(&record->scope, key->mv_data);
+    pay_store_read_scope(&record->scope, key->data);
     *out = record;
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static int record_load(pay_encryption_key_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
                        apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
     int rc;
 
     *out = NULL;
@@ -74,7 +74,7 @@ int pay_store_encryption_key_store(pay_rows_txn_t *txn, const pay_encryption_key
                                    apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
     int rc;
 
     rc = pay_row_encode(&row, record_fields, RECORD_FIELDS, record, p);
@@ -98,12 +98,13 @@ static int put_work(pay_rows_txn_t *txn, void *baton)
     if (rc) {
         return rc;
     }
-    rc = put->replace ? MDB_NOTFOUND : record_load(&record, txn, &put->proposal->scope, put->p);
+    rc =
+        put->replace ? PAY_ROWS_NOTFOUND : record_load(&record, txn, &put->proposal->scope, put->p);
     if (!rc) {
         put->out = record;
         return PAY_ROWS_SILENT;
     }
-    if (rc == MDB_NOTFOUND) {
+    if (rc == PAY_ROWS_NOTFOUND) {
         record = apr_pmemdup(put->p, put->proposal, sizeof(*record));
         record->created_at = pay_store_time_now();
         rc = pay_store_encryption_key_store(txn, record, put->p);
@@ -148,7 +149,8 @@ apr_status_t pay_store_encryption_key_get(pay_encryption_key_t **out, pay_store_
     return pay_rows_status(rc);
 }
 
-static int list_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
+static int list_visit(void *baton, pay_rows_txn_t *txn, const pay_bytes_t *key,
+                      const pay_bytes_t *val)
 {
     apr_array_header_t *records = baton;
     pay_encryption_key_t *record;
@@ -185,7 +187,7 @@ static int reseal_work(pay_rows_txn_t *txn, void *baton)
     reseal->changed = 0;
     rc = record_load(&record, txn, reseal->scope, reseal->p);
     if (rc || strcmp(record->sealed, reseal->was) != 0) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
     }
     record->sealed = reseal->sealed;
     reseal->changed = 1;

@@ -66,7 +66,7 @@ void pay_store_grant_user_key(pay_store_key_t *key, const unsigned char *digest,
 }
 
 /* Returns 1 if the row matches its key and has the form that model/grant.h requires. */
-static int is_sound(const pay_grant_t *grant, const MDB_val *key, apr_pool_t *p)
+static int is_sound(const pay_grant_t *grant, const pay_bytes_t *key, apr_pool_t *p)
 {
     unsigned char digest[PAY_SHA256_LEN];
     const char *host;
@@ -76,16 +76,17 @@ static int is_sound(const pay_grant_t *grant, const MDB_val *key, apr_pool_t *p)
         return 0;
     }
     return pay_store_grant_digest(digest, grant->host, grant->user, p) == APR_SUCCESS
-           && !memcmp(digest, (const char *)key->mv_data + 4, sizeof(digest));
+           && !memcmp(digest, (const char *)key->data + 4, sizeof(digest));
 }
 
-int pay_store_grant_decode(pay_grant_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+int pay_store_grant_decode(pay_grant_t **out, const pay_bytes_t *key, const pay_bytes_t *row,
+                           apr_pool_t *p)
 {
     pay_grant_t *grant = apr_pcalloc(p, sizeof(*grant));
     int rc;
 
     *out = NULL;
-    if (key->mv_size != PAY_STORE_GRANT_KEY_LEN) {
+    if (key->len != PAY_STORE_GRANT_KEY_LEN) {
         return pay_rows_bad(PAY_TABLE_GRANT, key);
     }
     rc = pay_row_decode(grant, grant_fields, GRANT_FIELDS, row, NULL, p);
@@ -93,10 +94,10 @@ int pay_store_grant_decode(pay_grant_t **out, const MDB_val *key, const MDB_val 
         return pay_rows_bad(PAY_TABLE_GRANT, key);
     }
     *out = grant;
-    return MDB_SUCCESS;
+    return 0;
 }
 
-int pay_store_grant_encode(MDB_val *row, const pay_grant_t *grant, apr_pool_t *p)
+int pay_store_grant_encode(pay_bytes_t *row, const pay_grant_t *grant, apr_pool_t *p)
 {
     return pay_row_encode(row, grant_fields, GRANT_FIELDS, grant, p);
 }
@@ -106,7 +107,7 @@ static int grant_load(pay_grant_t **out, pay_rows_txn_t *txn, const pay_account_
                       const unsigned char *digest, apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
     int rc;
 
     *out = NULL;
@@ -131,14 +132,14 @@ static int user_of(pay_store_entry_t *entry, const pay_store_key_t *at, const vo
     entry->value_len = 0;
     pay_store_grant_user_key(&entry->key, at->bytes + sizeof(apr_uint32_t),
                              pay_store_read_u32(at->bytes));
-    return MDB_SUCCESS;
+    return 0;
 }
 
-static int row_of_user(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
+static int row_of_user(pay_store_key_t *row_key, const pay_bytes_t *key, const pay_bytes_t *value)
 {
-    const unsigned char *digest = key->mv_data;
+    const unsigned char *digest = key->data;
 
-    if (key->mv_size != PAY_STORE_GRANT_KEY_LEN || value->mv_size != 0) {
+    if (key->len != PAY_STORE_GRANT_KEY_LEN || value->len != 0) {
         return 0;
     }
     pay_store_grant_key(row_key, pay_store_read_u32(digest + PAY_SHA256_LEN), digest);
@@ -153,9 +154,9 @@ static const pay_store_index_t indexes[] = {
      .astray = "leads to no grant"},
 };
 
-static int load(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p)
+static int load(void **record, pay_rows_txn_t *txn, const pay_bytes_t *row_key, apr_pool_t *p)
 {
-    MDB_val at = *row_key, row;
+    pay_bytes_t at = *row_key, row;
     pay_grant_t *grant = NULL;
     int rc;
 
@@ -176,7 +177,8 @@ typedef struct listing_t {
     apr_array_header_t *grants;
 } listing_t;
 
-static int visit_grant(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *row)
+static int visit_grant(void *baton, pay_rows_txn_t *txn, const pay_bytes_t *key,
+                       const pay_bytes_t *row)
 {
     listing_t *listing = baton;
     pay_grant_t *grant;
@@ -223,7 +225,7 @@ static int grant_write(pay_rows_txn_t *txn, const pay_grant_t *before, const pay
                        const unsigned char *digest, apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val row;
+    pay_bytes_t row;
     int rc;
 
     rc = pay_store_grant_encode(&row, grant, p);
@@ -263,7 +265,7 @@ static int is_last_owner(int *out, pay_rows_txn_t *txn, const pay_grant_t *grant
 
     *out = 0;
     if (grant->role != PAY_ROLE_OWNER) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = grant_of_account(&grants, txn, grant->account, p);
     for (i = 0; !rc && i < grants->nelts; i++) {
@@ -289,9 +291,9 @@ static int put_judge(grant_work_t *work, pay_rows_txn_t *txn, const pay_account_
     }
     if (before->role == work->role) {
         work->verdict = PAY_GRANT_UNCHANGED;
-        return MDB_SUCCESS;
+        return 0;
     }
-    rc = work->keep_owner ? is_last_owner(&refused, txn, before, work->pool) : MDB_SUCCESS;
+    rc = work->keep_owner ? is_last_owner(&refused, txn, before, work->pool) : 0;
     work->verdict = refused ? PAY_GRANT_REFUSED_OWNER : PAY_GRANT_DONE;
     return rc;
 }
@@ -319,7 +321,7 @@ static int put_work(pay_rows_txn_t *txn, void *baton)
         return rc;
     }
     rc = grant_load(&grant, txn, account, work->digest, work->pool);
-    if (rc && rc != MDB_NOTFOUND) {
+    if (rc && rc != PAY_ROWS_NOTFOUND) {
         return rc;
     }
     rc = put_judge(work, txn, account, grant);
@@ -499,16 +501,17 @@ typedef struct user_listing_t {
 } user_listing_t;
 
 /* Visits an entry of the index, which must lead to a grant of an existing account. */
-static int visit_entry(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *row)
+static int visit_entry(void *baton, pay_rows_txn_t *txn, const pay_bytes_t *key,
+                       const pay_bytes_t *row)
 {
-    const unsigned char *number = (const unsigned char *)key->mv_data + PAY_SHA256_LEN;
+    const unsigned char *number = (const unsigned char *)key->data + PAY_SHA256_LEN;
     user_listing_t *listing = baton;
     pay_account_t *account;
     pay_grant_t *grant;
     int rc;
 
     (void)row;
-    if (key->mv_size != PAY_STORE_GRANT_KEY_LEN) {
+    if (key->len != PAY_STORE_GRANT_KEY_LEN) {
         return pay_rows_bad(PAY_TABLE_GRANT_USER, key);
     }
     rc = pay_store_account_by_number(&account, txn, pay_store_read_u32(number),
@@ -516,7 +519,7 @@ static int visit_entry(void *baton, pay_rows_txn_t *txn, const MDB_val *key, con
     if (!rc) {
         rc = grant_load(&grant, txn, account, listing->digest, listing->grants->pool);
     }
-    if (rc == MDB_NOTFOUND) {
+    if (rc == PAY_ROWS_NOTFOUND) {
         return pay_rows_bad(PAY_TABLE_GRANT_USER, key);
     }
     if (!rc) {

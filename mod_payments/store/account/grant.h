@@ -22,9 +22,9 @@ void pay_store_grant_user_key(pay_store_key_t *key, const unsigned char *digest,
                               apr_uint32_t account);
 
 /* The row at a key, without its account. PAY_ROWS_BAD also if the key is that of another grant. */
-int pay_store_grant_decode(pay_grant_t **out, const MDB_val *key, const MDB_val *row,
+int pay_store_grant_decode(pay_grant_t **out, const pay_bytes_t *key, const pay_bytes_t *row,
                            apr_pool_t *p);
-int pay_store_grant_encode(MDB_val *row, const pay_grant_t *grant, apr_pool_t *p);
+int pay_store_grant_encode(pay_bytes_t *row, const pay_grant_t *grant, apr_pool_t *p);
 
 extern const pay_store_record_t pay_store_grant_record; /* of pay_grant_t */
 

@@ -11,6 +11,7 @@
 #include "store/row.h"
 
 #include <apr_strings.h>
+#include <errno.h>
 #include <string.h>
 
 /* Scope and token are in the row's key. */
@@ -44,22 +45,23 @@ static int token_key(pay_store_key_t *key, const pay_scope_t *scope, const char 
     return len > 0 && len <= PAY_TOKEN_TEXT_MAX && pay_store_key_bytes(key, text, len);
 }
 
-int pay_store_token_decode(pay_token_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+int pay_store_token_decode(pay_token_t **out, const pay_bytes_t *key, const pay_bytes_t *row,
+                           apr_pool_t *p)
 {
     pay_token_t *token = apr_pcalloc(p, sizeof(*token));
     int rc;
 
     *out = NULL;
-    if (key->mv_size <= PAY_STORE_SCOPE_LEN) {
+    if (key->len <= PAY_STORE_SCOPE_LEN) {
         return pay_rows_bad(PAY_TABLE_TOKEN, key);
     }
     rc = pay_row_decode(token, token_fields, TOKEN_FIELDS, row, NULL, p);
     if (rc) {
         return pay_rows_bad(PAY_TABLE_TOKEN, key);
     }
-    pay_store_read_scope(&token->scope, key->mv_data);
-    token->token = apr_pstrmemdup(p, (const char *)key->mv_data + PAY_STORE_SCOPE_LEN,
-                                  key->mv_size - PAY_STORE_SCOPE_LEN);
+    pay_store_read_scope(&token->scope, key->data);
+    token->token = apr_pstrmemdup(p, (const char *)key->data + PAY_STORE_SCOPE_LEN,
+                                  key->len - PAY_STORE_SCOPE_LEN);
     *out = token;
     return 0;
 }
@@ -80,12 +82,12 @@ static int row_read(pay_token_t **out, pay_rows_txn_t *txn, const pay_scope_t *s
                     const char *text, apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
     int rc;
 
     *out = NULL;
     if (!token_key(&key, scope, text)) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     at = pay_store_key_val(&key);
     rc = pay_rows_get(&row, txn, PAY_TABLE_TOKEN, &at);
@@ -99,7 +101,7 @@ int pay_store_token_load(pay_token_t **out, pay_rows_txn_t *txn, const pay_scope
     int rc;
 
     rc = row_read(out, txn, scope, text, p);
-    if (rc != MDB_NOTFOUND || scope->mode == PAY_TEST) {
+    if (rc != PAY_ROWS_NOTFOUND || scope->mode == PAY_TEST) {
         return rc;
     }
     rc = erased_text(&erased, text, p);
@@ -116,11 +118,11 @@ static int token_write(pay_rows_txn_t *txn, const pay_token_t *token, unsigned i
                        apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
     int rc;
 
     if (!token_key(&key, &token->scope, token->token)) {
-        return MDB_BAD_VALSIZE;
+        return EINVAL;
     }
     rc = pay_row_encode(&row, token_fields, TOKEN_FIELDS, token, p);
     if (rc) {
@@ -141,16 +143,16 @@ int pay_store_token_issue(pay_rows_txn_t *txn, const pay_token_t *token, apr_poo
 {
     int rc;
 
-    rc = token_write(txn, token, MDB_NOOVERWRITE, p);
-    return rc == MDB_KEYEXIST ? MDB_SUCCESS : rc;
+    rc = token_write(txn, token, PAY_ROWS_NOOVERWRITE, p);
+    return rc == PAY_ROWS_EXISTS ? 0 : rc;
 }
 
-int pay_store_token_erase(pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *row,
+int pay_store_token_erase(pay_rows_txn_t *txn, const pay_bytes_t *key, const pay_bytes_t *row,
                           apr_pool_t *p)
 {
     const pay_card_t no_card = {.issuer = "", .country = "", .type = ""};
     pay_token_t *token;
-    MDB_val at = *key;
+    pay_bytes_t at = *key;
     int rc;
 
     rc = pay_store_token_decode(&token, key, row, p);
@@ -185,7 +187,7 @@ static int create_work(pay_rows_txn_t *txn, void *baton)
     tell(txn->store, &token, work->pool);
     token.created_at = pay_store_time_now();
     token.revoked_at = 0;
-    rc = token_write(txn, &token, MDB_NOOVERWRITE, work->pool);
+    rc = token_write(txn, &token, PAY_ROWS_NOOVERWRITE, work->pool);
     if (rc) {
         return rc;
     }
@@ -225,7 +227,8 @@ apr_status_t pay_store_token_get(pay_token_t **out, pay_store_t *store, const pa
     return rv;
 }
 
-static int list_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
+static int list_visit(void *baton, pay_rows_txn_t *txn, const pay_bytes_t *key,
+                      const pay_bytes_t *val)
 {
     apr_array_header_t *tokens = baton;
     pay_token_t *token;

@@ -20,13 +20,13 @@
 #include "store/event/event.h"
 #include "store/payment/charge.h"
 #include "store/payment/checkout.h"
-#include "store/payment/kept.h"
+#include "store/payment/idempotency.h"
 #include "store/payment/link.h"
 #include "store/payment/refund.h"
 
 static const pay_store_record_t *const records[] = {
     &pay_store_account_record,  &pay_store_api_key_record, &pay_store_grant_record,
-    &pay_store_charge_record,   &pay_store_refund_record,  &pay_store_kept_record,
+    &pay_store_charge_record,   &pay_store_refund_record,  &pay_store_idempotency_record,
     &pay_store_checkout_record, &pay_store_link_record,    &pay_store_endpoint_record,
     &pay_store_event_record,
 };
@@ -40,17 +40,17 @@ static int has_entry(int *found, pay_store_check_t *check, const pay_store_index
                      const pay_store_key_t *at, const void *row)
 {
     pay_store_entry_t entry;
-    MDB_val key, value;
+    pay_bytes_t key, value;
     int rc;
 
     *found = 1;
     rc = index->entry_of(&entry, at, row);
     if (!rc && pay_rows_table_is_missing(check->txn, entry.table)) {
-        return MDB_SUCCESS;
+        return 0;
     }
     if (rc) {
-        *found = rc == MDB_NOTFOUND; /* nothing is found for a row that can have no entry */
-        return MDB_SUCCESS;
+        *found = rc == PAY_ROWS_NOTFOUND; /* nothing is found for a row that can have no entry */
+        return 0;
     }
     key = pay_store_key_val(&entry.key);
     rc = pay_store_check_has(found, &value, check, entry.table, &key);
@@ -61,7 +61,7 @@ static int has_entry(int *found, pay_store_check_t *check, const pay_store_index
 }
 
 int pay_store_check_entries(pay_store_check_t *check, const pay_store_record_t *record,
-                            const MDB_val *key, const void *row)
+                            const pay_bytes_t *key, const void *row)
 {
     const pay_store_index_t *index = record->indexes;
     const pay_store_index_t *end = index + record->index_count;
@@ -70,14 +70,14 @@ int pay_store_check_entries(pay_store_check_t *check, const pay_store_record_t *
     pay_store_key_t at;
     int rc, found;
 
-    (void)pay_store_key_of(&at, key->mv_data, key->mv_size);
+    (void)pay_store_key_of(&at, key->data, key->len);
     for (; index < end; index++) {
         if (index->rule == PAY_INDEX_FORMER) {
             continue;
         }
         rc = has_entry(&found, check, index, &at, row);
         if (!rc && !found && index > record->indexes && index[-1].rule == PAY_INDEX_FORMER
-            && index[-1].entry_of(&former, &at, row) == MDB_SUCCESS) {
+            && index[-1].entry_of(&former, &at, row) == 0) {
             rc = has_entry(&found, check, index - 1, &at, row);
         }
         if (rc) {
@@ -88,19 +88,19 @@ int pay_store_check_entries(pay_store_check_t *check, const pay_store_record_t *
                                   label ? ": " : "", index->missing);
         }
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 /* ---- from the indexes to the rows */
 
 /* The fault of an entry that leads to the row; NULL if there is none. */
-static const char *fault_of(const pay_store_index_t *index, pay_table_t table, const MDB_val *key,
-                            const MDB_val *value, const pay_store_key_t *at, const void *row)
+static const char *fault_of(const pay_store_index_t *index, pay_table_t table,
+                            const pay_bytes_t *key, const pay_bytes_t *value,
+                            const pay_store_key_t *at, const void *row)
 {
     pay_store_entry_t entry;
 
-    if (index->entry_of(&entry, at, row) == MDB_SUCCESS
-        && pay_store_entry_is(&entry, table, key, value)) {
+    if (index->entry_of(&entry, at, row) == 0 && pay_store_entry_is(&entry, table, key, value)) {
         return NULL;
     }
     return index->wrong ? index->wrong(table, key, row) : index->astray;
@@ -110,30 +110,30 @@ static const char *fault_of(const pay_store_index_t *index, pay_table_t table, c
  * separately. */
 static int follow(const char **fault, pay_store_check_t *check, const pay_store_record_t *record,
                   const pay_store_index_t *index, const pay_store_key_t *at, pay_table_t table,
-                  const MDB_val *key, const MDB_val *value)
+                  const pay_bytes_t *key, const pay_bytes_t *value)
 {
-    const MDB_val row_key = pay_store_key_val(at);
+    const pay_bytes_t row_key = pay_store_key_val(at);
     void *row;
     int rc;
 
     rc = record->load(&row, check->txn, &row_key, check->ptemp);
     if (rc) {
-        *fault = rc == MDB_NOTFOUND ? index->astray : NULL;
-        return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+        *fault = rc == PAY_ROWS_NOTFOUND ? index->astray : NULL;
+        return rc == PAY_ROWS_NOTFOUND || rc == PAY_ROWS_BAD ? 0 : rc;
     }
     *fault = fault_of(index, table, key, value, at, row);
-    return MDB_SUCCESS;
+    return 0;
 }
 
 /* Returns 1 if the index accepts the entry as its own, which then leads to `at`; else *fault is
  * its text for the entry. */
 static int takes(pay_store_key_t *at, const char **fault, const pay_store_index_t *index,
-                 pay_table_t table, const MDB_val *key, const MDB_val *value)
+                 pay_table_t table, const pay_bytes_t *key, const pay_bytes_t *value)
 {
     if (index->tables[0] != table && index->tables[1] != table) {
         return 0;
     }
-    if ((index->key_len && key->mv_size != index->key_len) || key->mv_size < index->key_min) {
+    if ((index->key_len && key->len != index->key_len) || key->len < index->key_min) {
         *fault = "the key has a wrong length";
         return 0;
     }
@@ -142,14 +142,14 @@ static int takes(pay_store_key_t *at, const char **fault, const pay_store_index_
 }
 
 /* The first index that accepts the entry as its own decides. */
-static int check_index(pay_store_check_t *check, pay_table_t table, const MDB_val *key,
-                       const MDB_val *value)
+static int check_index(pay_store_check_t *check, pay_table_t table, const pay_bytes_t *key,
+                       const pay_bytes_t *value)
 {
     const char *fault = "belongs to no index that is known";
     const pay_store_record_t *record;
     pay_store_key_t at;
     size_t i, j;
-    int rc = MDB_SUCCESS, taken = 0;
+    int rc = 0, taken = 0;
 
     for (i = 0; !taken && i < sizeof(records) / sizeof(records[0]); i++) {
         record = records[i];
@@ -174,7 +174,7 @@ typedef struct walk_t {
     apr_size_t faults;
 } walk_t;
 
-void pay_store_check_fault(pay_store_check_t *check, pay_table_t table, const MDB_val *key,
+void pay_store_check_fault(pay_store_check_t *check, pay_table_t table, const pay_bytes_t *key,
                            const char *format, ...)
 {
     const char *text, *where = "";
@@ -184,8 +184,7 @@ void pay_store_check_fault(pay_store_check_t *check, pay_table_t table, const MD
     text = apr_pvsprintf(check->ptemp, format, args);
     va_end(args);
     if (key) {
-        where =
-            apr_pstrcat(check->ptemp, " ", pay_hex(key->mv_data, key->mv_size, check->ptemp), NULL);
+        where = apr_pstrcat(check->ptemp, " ", pay_hex(key->data, key->len, check->ptemp), NULL);
     }
     APR_ARRAY_PUSH(check->lines, const char *) =
         apr_psprintf(check->ptemp, "%s%s: %s", pay_rows_table_name(table), where, text);
@@ -193,43 +192,43 @@ void pay_store_check_fault(pay_store_check_t *check, pay_table_t table, const MD
 
 /* ---- the walk over all tables */
 
-int pay_store_check_has(int *found, MDB_val *val, const pay_store_check_t *check, pay_table_t table,
-                        const MDB_val *key)
+int pay_store_check_has(int *found, pay_bytes_t *val, const pay_store_check_t *check,
+                        pay_table_t table, const pay_bytes_t *key)
 {
-    MDB_val at = *key, value;
+    pay_bytes_t at = *key, value;
     int rc;
 
     *found = 0;
-    if (at.mv_size == 0 || at.mv_size > PAY_STORE_KEY_MAX) {
-        return MDB_SUCCESS; /* from a damaged index row: LMDB has no such key */
+    if (at.len == 0 || at.len > PAY_STORE_KEY_MAX) {
+        return 0; /* from a damaged index row: no row has such a key */
     }
     rc = pay_rows_get(&value, check->txn, table, &at);
     if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
     }
     *found = 1;
     if (val) {
         *val = value;
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
-static int check_scope(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+static int check_scope(pay_store_check_t *check, const pay_bytes_t *key, const pay_bytes_t *row)
 {
     pay_store_scope_t last;
     pay_scope_t scope;
     int rc, found;
 
     (void)row;
-    if (key->mv_size != PAY_STORE_SCOPE_LEN) {
+    if (key->len != PAY_STORE_SCOPE_LEN) {
         pay_store_check_fault(check, PAY_TABLE_SCOPE, key, "the key has a wrong length");
-        return MDB_SUCCESS;
+        return 0;
     }
-    pay_store_read_scope(&scope, key->mv_data);
+    pay_store_read_scope(&scope, key->data);
     rc = pay_store_scope_get(&last, check->txn, &scope);
     if (rc == PAY_ROWS_BAD) {
         pay_store_check_fault(check, PAY_TABLE_SCOPE, key, "the row does not decode");
-        return MDB_SUCCESS;
+        return 0;
     }
     if (rc) {
         return rc;
@@ -238,7 +237,7 @@ static int check_scope(pay_store_check_t *check, const MDB_val *key, const MDB_v
         || last.import_left > last.import_given) {
         pay_store_check_fault(check, PAY_TABLE_SCOPE, key, "an import number was never given");
     }
-    rc = pay_store_check_account_known(&found, check, key->mv_data);
+    rc = pay_store_check_account_known(&found, check, key->data);
     if (!rc && !found) {
         pay_store_check_fault(check, PAY_TABLE_SCOPE, key, "there is no such account");
     }
@@ -260,7 +259,7 @@ static const table_t tables[PAY_TABLE_COUNT] = {
     [PAY_TABLE_SCOPE] = {.row = check_scope},
     [PAY_TABLE_CHARGE] = {.row = pay_store_check_charge},
     [PAY_TABLE_REFUND] = {.row = pay_store_check_refund},
-    [PAY_TABLE_KEPT] = {.row = pay_store_check_kept},
+    [PAY_TABLE_IDEMPOTENCY] = {.row = pay_store_check_idempotency},
     [PAY_TABLE_TOTAL] = {.row = pay_store_check_total},
     [PAY_TABLE_ENDPOINT] = {.row = pay_store_check_endpoint},
     [PAY_TABLE_EVENT] = {.row = pay_store_check_event},
@@ -276,7 +275,7 @@ static void part_start(walk_t *walk)
 {
     apr_pool_clear(walk->pool);
     walk->check.lines = apr_array_make(walk->pool, 4, sizeof(const char *));
-    walk->check.keys = apr_array_make(walk->pool, 4, sizeof(MDB_val));
+    walk->check.keys = apr_array_make(walk->pool, 4, sizeof(pay_bytes_t));
 }
 
 static void tell(walk_t *walk)
@@ -295,27 +294,27 @@ static int walk_part(int *done, pay_store_key_t *from, pay_store_check_t *check,
 {
     const pay_store_key_t start = *from;
     pay_rows_scan_t scan = pay_rows_scan(check->txn, id, NULL, &start, PAY_ROWS_FROM);
-    MDB_val key, row;
+    pay_bytes_t key, row;
     int rc, rows = 0;
 
     *done = pay_rows_table_is_missing(check->txn, id);
     if (*done) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_rows_next(&key, &row, &scan);
     while (!rc && rows++ < PAY_STORE_CHECK_ROWS_MAX) {
         rc = table->row ? table->row(check, &key, &row) : check_index(check, id, &key, &row);
         if (table->after) {
-            APR_ARRAY_PUSH(check->keys, MDB_val) = pay_rows_dup(&key, check->ptemp);
+            APR_ARRAY_PUSH(check->keys, pay_bytes_t) = pay_rows_dup(&key, check->ptemp);
         }
         if (!rc) {
             rc = pay_rows_next(&key, &row, &scan);
         }
     }
     if (!rc) {
-        (void)pay_store_key_of(from, key.mv_data, key.mv_size);
+        (void)pay_store_key_of(from, key.data, key.len);
     }
-    *done = rc == MDB_NOTFOUND;
+    *done = rc == PAY_ROWS_NOTFOUND;
     return pay_rows_scan_end(&scan, rc);
 }
 
@@ -326,7 +325,7 @@ static apr_status_t check_after(pay_store_check_t *check, const table_t *table)
     int i;
 
     for (i = 0; i < check->keys->nelts && rv == APR_SUCCESS; i++) {
-        rv = table->after(check, &APR_ARRAY_IDX(check->keys, i, MDB_val));
+        rv = table->after(check, &APR_ARRAY_IDX(check->keys, i, pay_bytes_t));
     }
     return rv;
 }

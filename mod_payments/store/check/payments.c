@@ -2,7 +2,7 @@
 #include "store/check/check.h"
 #include "store/payment/charge.h"
 #include "store/payment/checkout.h"
-#include "store/payment/kept.h"
+#include "store/payment/idempotency.h"
 #include "store/payment/link.h"
 #include "store/payment/refund.h"
 #include "store/record/scope.h"
@@ -16,13 +16,13 @@
  * The checkouts that block the next payer exist. A checkout that is not counted is reported with
  * its own row.
  */
-static int check_holding(pay_store_check_t *check, const MDB_val *key, const pay_link_t *link)
+static int check_holding(pay_store_check_t *check, const pay_bytes_t *key, const pay_link_t *link)
 {
     apr_uint64_t holding;
     int rc, whole;
 
     if (!link->once || !link->counted || link->holding == 0) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_link_count(&holding, &whole, check->txn, link, check->ptemp);
     if (!rc && whole && holding != link->holding) {
@@ -34,7 +34,7 @@ static int check_holding(pay_store_check_t *check, const MDB_val *key, const pay
     return rc;
 }
 
-int pay_store_check_link(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+int pay_store_check_link(pay_store_check_t *check, const pay_bytes_t *key, const pay_bytes_t *row)
 {
     pay_link_t *link;
     int rc, found;
@@ -42,10 +42,10 @@ int pay_store_check_link(pay_store_check_t *check, const MDB_val *key, const MDB
     rc = pay_store_link_decode(&link, key, row, check->ptemp);
     if (rc == PAY_ROWS_BAD) {
         pay_store_check_fault(check, PAY_TABLE_LINK, key, "the row does not decode");
-        return MDB_SUCCESS;
+        return 0;
     }
     if (!rc) {
-        rc = pay_store_check_account_known(&found, check, key->mv_data);
+        rc = pay_store_check_account_known(&found, check, key->data);
     }
     if (rc) {
         return rc;
@@ -58,22 +58,22 @@ int pay_store_check_link(pay_store_check_t *check, const MDB_val *key, const MDB
 }
 
 /* The link that a checkout was made from counts it. */
-static int check_checkout_link(pay_store_check_t *check, const MDB_val *key,
+static int check_checkout_link(pay_store_check_t *check, const pay_bytes_t *key,
                                const pay_checkout_t *checkout, const pay_charge_t *charge)
 {
     pay_link_t *link;
     int rc;
 
     if (!*checkout->link) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_link_load(&link, check->txn, &charge->scope, checkout->link, check->ptemp);
     if (rc == PAY_ROWS_BAD) { /* reported with the link */
-        return MDB_SUCCESS;
+        return 0;
     }
-    if (rc == MDB_NOTFOUND) {
+    if (rc == PAY_ROWS_NOTFOUND) {
         pay_store_check_fault(check, PAY_TABLE_CHECKOUT, key, "there is no such payment link");
-        return MDB_SUCCESS;
+        return 0;
     }
     if (!rc && link->last_seq < charge->seq) {
         pay_store_check_fault(check, PAY_TABLE_CHECKOUT, key,
@@ -95,21 +95,22 @@ static int check_checkout_link(pay_store_check_t *check, const MDB_val *key,
 
 /* ---- checkouts and pages */
 
-int pay_store_check_checkout(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+int pay_store_check_checkout(pay_store_check_t *check, const pay_bytes_t *key,
+                             const pay_bytes_t *row)
 {
     pay_checkout_t *checkout;
     pay_charge_t *charge;
-    MDB_val val;
+    pay_bytes_t val;
     int rc, found;
 
-    if (key->mv_size != PAY_STORE_CHARGE_KEY_LEN) {
+    if (key->len != PAY_STORE_CHARGE_KEY_LEN) {
         pay_store_check_fault(check, PAY_TABLE_CHECKOUT, key, "the key has a wrong length");
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_checkout_decode(&checkout, key, row, check->ptemp);
     if (rc == PAY_ROWS_BAD) {
         pay_store_check_fault(check, PAY_TABLE_CHECKOUT, key, "the row does not decode");
-        return MDB_SUCCESS;
+        return 0;
     }
     if (!rc) {
         rc = pay_store_check_has(&found, &val, check, PAY_TABLE_CHARGE, key);
@@ -119,7 +120,7 @@ int pay_store_check_checkout(pay_store_check_t *check, const MDB_val *key, const
     }
     if (!found) {
         pay_store_check_fault(check, PAY_TABLE_CHECKOUT, key, "there is no such charge");
-    } else if (pay_store_charge_decode(&charge, key, &val, check->ptemp) == MDB_SUCCESS) {
+    } else if (pay_store_charge_decode(&charge, key, &val, check->ptemp) == 0) {
         if (charge->kind != PAY_CHARGE_CHECKOUT) {
             pay_store_check_fault(check, PAY_TABLE_CHECKOUT, key, "charge %s is not a checkout",
                                   charge->reference);
@@ -130,13 +131,13 @@ int pay_store_check_checkout(pay_store_check_t *check, const MDB_val *key, const
 }
 
 /* A checkout has its row in addition to the charge's (store/check/payments.c). */
-static int check_charge_checkout(pay_store_check_t *check, const MDB_val *key,
+static int check_charge_checkout(pay_store_check_t *check, const pay_bytes_t *key,
                                  const pay_charge_t *charge)
 {
     int rc, found;
 
     if (charge->kind != PAY_CHARGE_CHECKOUT) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_check_has(&found, NULL, check, PAY_TABLE_CHECKOUT, key);
     if (!rc && !found) {
@@ -184,7 +185,7 @@ static int sum_refunds(sums_t *sums, pay_store_check_t *check, const pay_charge_
     pay_store_key_t prefix;
     pay_rows_scan_t scan =
         pay_rows_scan(check->txn, PAY_TABLE_REFUND_BY_CHARGE, &prefix, NULL, PAY_ROWS_FROM);
-    MDB_val key, refund_key, val;
+    pay_bytes_t key, refund_key, val;
     int rc, found;
 
     memset(sums, 0, sizeof(*sums));
@@ -192,8 +193,7 @@ static int sum_refunds(sums_t *sums, pay_store_check_t *check, const pay_charge_
     rc = pay_rows_next(&key, &refund_key, &scan);
     while (!rc) {
         rc = pay_store_check_has(&found, &val, check, PAY_TABLE_REFUND, &refund_key);
-        if (!rc && found
-            && pay_store_refund_peek(&row, &refund_key, &val, check->ptemp) == MDB_SUCCESS) {
+        if (!rc && found && pay_store_refund_peek(&row, &refund_key, &val, check->ptemp) == 0) {
             add(sums, &row->refund);
         }
         if (!rc) {
@@ -203,7 +203,8 @@ static int sum_refunds(sums_t *sums, pay_store_check_t *check, const pay_charge_
     return pay_rows_scan_end(&scan, rc);
 }
 
-static int check_amounts(pay_store_check_t *check, const MDB_val *key, const pay_charge_t *charge)
+static int check_amounts(pay_store_check_t *check, const pay_bytes_t *key,
+                         const pay_charge_t *charge)
 {
     apr_int64_t sum;
     sums_t sums;
@@ -239,10 +240,11 @@ static int check_amounts(pay_store_check_t *check, const MDB_val *key, const pay
         pay_store_check_fault(check, PAY_TABLE_CHARGE, key, "charge %s: refunds exceed its amount",
                               charge->reference);
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
-static void check_state(pay_store_check_t *check, const MDB_val *key, const pay_charge_t *charge)
+static void check_state(pay_store_check_t *check, const pay_bytes_t *key,
+                        const pay_charge_t *charge)
 {
     pay_charge_state_t decided = charge->state;
     const apr_int64_t amount = charge->money.amount_minor;
@@ -275,15 +277,15 @@ static void check_state(pay_store_check_t *check, const MDB_val *key, const pay_
 }
 
 /* Its key id and its scope are consistent with it. */
-static int check_ties(pay_store_check_t *check, const MDB_val *key, const pay_charge_t *charge)
+static int check_ties(pay_store_check_t *check, const pay_bytes_t *key, const pay_charge_t *charge)
 {
     pay_store_scope_t last;
-    MDB_val at;
+    pay_bytes_t at;
     int rc, found;
 
     if (charge->key_id[0] != '\0') {
-        at.mv_data = (void *)charge->key_id; /* only read */
-        at.mv_size = strlen(charge->key_id);
+        at.data = charge->key_id;
+        at.len = strlen(charge->key_id);
         rc = pay_store_check_has(&found, NULL, check, PAY_TABLE_API_KEY_ID, &at);
         if (rc) {
             return rc;
@@ -295,7 +297,7 @@ static int check_ties(pay_store_check_t *check, const MDB_val *key, const pay_ch
     }
     rc = pay_store_scope_get(&last, check->txn, &charge->scope);
     if (rc == PAY_ROWS_BAD) { /* reported with the scope */
-        return MDB_SUCCESS;
+        return 0;
     }
     if (!rc && charge->seq > last.charge_seq) {
         pay_store_check_fault(check, PAY_TABLE_CHARGE, key,
@@ -304,19 +306,19 @@ static int check_ties(pay_store_check_t *check, const MDB_val *key, const pay_ch
     return rc;
 }
 
-int pay_store_check_charge(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+int pay_store_check_charge(pay_store_check_t *check, const pay_bytes_t *key, const pay_bytes_t *row)
 {
     pay_charge_t *charge;
     int rc;
 
-    if (key->mv_size != PAY_STORE_CHARGE_KEY_LEN) {
+    if (key->len != PAY_STORE_CHARGE_KEY_LEN) {
         pay_store_check_fault(check, PAY_TABLE_CHARGE, key, "the key has a wrong length");
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_charge_decode(&charge, key, row, check->ptemp);
     if (rc == PAY_ROWS_BAD) {
         pay_store_check_fault(check, PAY_TABLE_CHARGE, key, "the row does not decode");
-        return MDB_SUCCESS;
+        return 0;
     }
     if (rc) {
         return rc;
@@ -334,7 +336,7 @@ int pay_store_check_charge(pay_store_check_t *check, const MDB_val *key, const M
 
 /* ---- refunds */
 
-static int check_refund_charge(pay_store_check_t *check, const MDB_val *key,
+static int check_refund_charge(pay_store_check_t *check, const pay_bytes_t *key,
                                const pay_refund_t *refund)
 {
     pay_charge_t *charge;
@@ -345,17 +347,17 @@ static int check_refund_charge(pay_store_check_t *check, const MDB_val *key,
             pay_store_check_fault(check, PAY_TABLE_REFUND, key, "refund %s: of no charge",
                                   refund->refund_reference);
         }
-        return MDB_SUCCESS;
+        return 0;
     }
     rc =
         pay_store_charge_get(&charge, check->txn, &refund->scope, refund->charge_seq, check->ptemp);
     if (rc == PAY_ROWS_BAD) { /* reported with the charge */
-        return MDB_SUCCESS;
+        return 0;
     }
-    if (rc && rc != MDB_NOTFOUND) {
+    if (rc && rc != PAY_ROWS_NOTFOUND) {
         return rc;
     }
-    if (rc == MDB_NOTFOUND || !refund->transaction_reference
+    if (rc == PAY_ROWS_NOTFOUND || !refund->transaction_reference
         || strcmp(refund->transaction_reference, charge->reference) != 0) {
         pay_store_check_fault(check, PAY_TABLE_REFUND, key, "refund %s: its charge is not there",
                               refund->refund_reference);
@@ -364,20 +366,20 @@ static int check_refund_charge(pay_store_check_t *check, const MDB_val *key,
                               "refund %s: in another currency than its charge",
                               refund->refund_reference);
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 /* Its scope assigned its numbers, and its key id exists. */
-static int check_refund_ties(pay_store_check_t *check, const MDB_val *key,
+static int check_refund_ties(pay_store_check_t *check, const pay_bytes_t *key,
                              const pay_refund_t *refund)
 {
     pay_store_scope_t last;
-    MDB_val at;
+    pay_bytes_t at;
     int rc, found;
 
     if (refund->key_id[0] != '\0') {
-        at.mv_data = (void *)refund->key_id; /* only read */
-        at.mv_size = strlen(refund->key_id);
+        at.data = refund->key_id;
+        at.len = strlen(refund->key_id);
         rc = pay_store_check_has(&found, NULL, check, PAY_TABLE_API_KEY_ID, &at);
         if (rc) {
             return rc;
@@ -389,7 +391,7 @@ static int check_refund_ties(pay_store_check_t *check, const MDB_val *key,
     }
     rc = pay_store_scope_get(&last, check->txn, &refund->scope);
     if (rc) {
-        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* reported with the scope */
+        return rc == PAY_ROWS_BAD ? 0 : rc; /* reported with the scope */
     }
     if (refund->seq > last.refund_seq) {
         pay_store_check_fault(check, PAY_TABLE_REFUND, key,
@@ -401,10 +403,10 @@ static int check_refund_ties(pay_store_check_t *check, const MDB_val *key,
         pay_store_check_fault(check, PAY_TABLE_REFUND, key, "refund %s: of an unknown import",
                               refund->refund_reference);
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
-int pay_store_check_refund(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+int pay_store_check_refund(pay_store_check_t *check, const pay_bytes_t *key, const pay_bytes_t *row)
 {
     pay_store_refund_t *record;
     pay_refund_t *refund;
@@ -413,7 +415,7 @@ int pay_store_check_refund(pay_store_check_t *check, const MDB_val *key, const M
     rc = pay_store_refund_decode(&record, key, row, check->ptemp);
     if (rc == PAY_ROWS_BAD) {
         pay_store_check_fault(check, PAY_TABLE_REFUND, key, "the row does not decode");
-        return MDB_SUCCESS;
+        return 0;
     }
     if (rc) {
         return rc;
@@ -431,14 +433,14 @@ int pay_store_check_refund(pay_store_check_t *check, const MDB_val *key, const M
 #define KIND_OFFSET PAY_STORE_SCOPE_LEN
 #define OPERATION_OFFSET (KIND_OFFSET + 1)
 
-static int is_key(const MDB_val *key)
+static int is_key(const pay_bytes_t *key)
 {
-    const unsigned char *at = key->mv_data;
+    const unsigned char *at = key->data;
 
-    if (key->mv_size != PAY_STORE_KEPT_KEY_LEN) {
+    if (key->len != PAY_STORE_IDEMPOTENCY_KEY_LEN) {
         return 0;
     }
-    if (at[KIND_OFFSET] == PAY_STORE_KEPT_NO_KIND) {
+    if (at[KIND_OFFSET] == PAY_STORE_IDEMPOTENCY_NO_KIND) {
         return at[OPERATION_OFFSET] == 0;
     }
     return (at[KIND_OFFSET] == PAY_KEY_SECRET || at[KIND_OFFSET] == PAY_KEY_PUBLIC)
@@ -450,65 +452,68 @@ static int is_key(const MDB_val *key)
  * The charge and its row refer to each other; a charge that does not decode is reported with its
  * row.
  */
-static int check_kept_charge(pay_store_check_t *check, const MDB_val *key,
-                             const pay_store_kept_t *kept)
+static int check_charge_of_record(pay_store_check_t *check, const pay_bytes_t *key,
+                                  const pay_store_idempotency_t *record)
 {
     pay_charge_t *charge;
     pay_scope_t scope;
     int rc;
 
-    pay_store_read_scope(&scope, key->mv_data);
-    rc = pay_store_charge_get(&charge, check->txn, &scope, kept->seq, check->ptemp);
-    if (rc == MDB_NOTFOUND || (!rc && !pay_store_kept_is_of_charge(charge, key))) {
-        pay_store_check_fault(check, PAY_TABLE_KEPT, key, "leads to no charge that was opened so");
-        return MDB_SUCCESS;
+    pay_store_read_scope(&scope, key->data);
+    rc = pay_store_charge_get(&charge, check->txn, &scope, record->seq, check->ptemp);
+    if (rc == PAY_ROWS_NOTFOUND || (!rc && !pay_store_idempotency_is_of_charge(charge, key))) {
+        pay_store_check_fault(check, PAY_TABLE_IDEMPOTENCY, key,
+                              "leads to no charge that was opened so");
+        return 0;
     }
-    return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_BAD ? 0 : rc;
 }
 
-static int check_refund(pay_store_check_t *check, const MDB_val *key, const pay_store_kept_t *kept)
+static int check_refund(pay_store_check_t *check, const pay_bytes_t *key,
+                        const pay_store_idempotency_t *record)
 {
     pay_store_key_t refund_key;
-    MDB_val at;
+    pay_bytes_t at;
     int rc, found;
 
-    pay_store_kept_refund_key(&refund_key, key, kept);
+    pay_store_idempotency_refund_key(&refund_key, key, record);
     at = pay_store_key_val(&refund_key);
     rc = pay_store_check_has(&found, NULL, check, PAY_TABLE_REFUND, &at);
     if (!rc && !found) {
-        pay_store_check_fault(check, PAY_TABLE_KEPT, key, "leads to no refund");
+        pay_store_check_fault(check, PAY_TABLE_IDEMPOTENCY, key, "leads to no refund");
     }
     return rc;
 }
 
-int pay_store_check_kept(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+int pay_store_check_idempotency(pay_store_check_t *check, const pay_bytes_t *key,
+                                const pay_bytes_t *row)
 {
-    pay_store_kept_t kept;
+    pay_store_idempotency_t record;
     int rc, found;
 
     if (!is_key(key)) {
-        pay_store_check_fault(check, PAY_TABLE_KEPT, key, "the key is malformed");
-        return MDB_SUCCESS;
+        pay_store_check_fault(check, PAY_TABLE_IDEMPOTENCY, key, "the key is malformed");
+        return 0;
     }
-    rc = pay_store_check_account_known(&found, check, key->mv_data);
+    rc = pay_store_check_account_known(&found, check, key->data);
     if (rc) {
         return rc;
     }
     if (!found) {
-        pay_store_check_fault(check, PAY_TABLE_KEPT, key, "there is no such account");
+        pay_store_check_fault(check, PAY_TABLE_IDEMPOTENCY, key, "there is no such account");
     }
-    rc = pay_store_kept_decode(&kept, key, row);
+    rc = pay_store_idempotency_decode(&record, key, row);
     if (rc == PAY_ROWS_BAD) {
-        pay_store_check_fault(check, PAY_TABLE_KEPT, key, "the row does not decode");
-        return MDB_SUCCESS;
+        pay_store_check_fault(check, PAY_TABLE_IDEMPOTENCY, key, "the row does not decode");
+        return 0;
     }
     if (rc) {
         return rc;
     }
-    if (kept.what == PAY_KEPT_CHARGE) {
-        rc = check_kept_charge(check, key, &kept);
-    } else if (kept.what == PAY_KEPT_REFUND || kept.what == PAY_KEPT_REPEAT) {
-        rc = check_refund(check, key, &kept);
+    if (record.what == PAY_IDEMPOTENCY_CHARGE) {
+        rc = check_charge_of_record(check, key, &record);
+    } else if (record.what == PAY_IDEMPOTENCY_REFUND || record.what == PAY_IDEMPOTENCY_REPEAT) {
+        rc = check_refund(check, key, &record);
     }
-    return rc ? rc : pay_store_check_entries(check, &pay_store_kept_record, key, &kept);
+    return rc ? rc : pay_store_check_entries(check, &pay_store_idempotency_record, key, &record);
 }

@@ -30,9 +30,9 @@ typedef struct step_t {
     int rows;                    /* examined so far, including earlier steps */
 } step_t;
 
-typedef int (*count_row_t)(step_t *step, const MDB_val *key, const MDB_val *row);
+typedef int (*count_row_t)(step_t *step, const pay_bytes_t *key, const pay_bytes_t *row);
 
-int pay_store_check_total(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+int pay_store_check_total(pay_store_check_t *check, const pay_bytes_t *key, const pay_bytes_t *row)
 {
     pay_store_total_t total;
     pay_store_scope_t last;
@@ -41,12 +41,12 @@ int pay_store_check_total(pay_store_check_t *check, const MDB_val *key, const MD
     rc = pay_store_total_decode(&total, key, row);
     if (rc == PAY_ROWS_BAD) {
         pay_store_check_fault(check, PAY_TABLE_TOTAL, key, "the row does not decode");
-        return MDB_SUCCESS;
+        return 0;
     }
     if (rc) {
         return rc;
     }
-    rc = pay_store_check_account_known(&found, check, key->mv_data);
+    rc = pay_store_check_account_known(&found, check, key->data);
     if (rc) {
         return rc;
     }
@@ -55,13 +55,13 @@ int pay_store_check_total(pay_store_check_t *check, const MDB_val *key, const MD
     }
     rc = pay_store_scope_get(&last, check->txn, &total.scope);
     if (rc) {
-        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* reported with the scope */
+        return rc == PAY_ROWS_BAD ? 0 : rc; /* reported with the scope */
     }
     if (total.import_number > last.import_done && total.import_number != last.import_open
         && total.import_number != last.import_left) {
         pay_store_check_fault(check, PAY_TABLE_TOTAL, key, "of an unknown import");
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static counted_t *find(step_t *step, const pay_store_total_t *row)
@@ -96,24 +96,24 @@ static void count(step_t *step, const pay_store_total_t *row)
     one->kept = 0;
 }
 
-static int count_charge(step_t *step, const MDB_val *key, const MDB_val *row)
+static int count_charge(step_t *step, const pay_bytes_t *key, const pay_bytes_t *row)
 {
-    const unsigned char *at = (const unsigned char *)key->mv_data + PAY_STORE_SCOPE_LEN;
+    const unsigned char *at = (const unsigned char *)key->data + PAY_STORE_SCOPE_LEN;
     pay_store_total_t total;
     pay_charge_t *charge;
     int rc;
 
     (void)row;
-    if (key->mv_size != PAY_STORE_CHARGE_TIME_KEY_LEN) {
+    if (key->len != PAY_STORE_CHARGE_TIME_KEY_LEN) {
         step->unsure = 1;
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_charge_get(&charge, step->check->txn, &step->scope,
                               pay_store_read_u64(at + sizeof(apr_uint64_t)), step->row_pool);
-    if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD
+    if (rc == PAY_ROWS_NOTFOUND || rc == PAY_ROWS_BAD
         || (!rc && charge->created_at != pay_store_read_time(at))) {
         step->unsure = 1;
-        return MDB_SUCCESS;
+        return 0;
     }
     if (!rc) {
         pay_store_total_of_charge(&total, charge);
@@ -122,7 +122,7 @@ static int count_charge(step_t *step, const MDB_val *key, const MDB_val *row)
     return rc;
 }
 
-static int count_refund(step_t *step, const MDB_val *key, const MDB_val *row)
+static int count_refund(step_t *step, const pay_bytes_t *key, const pay_bytes_t *row)
 {
     pay_store_refund_t *record;
     pay_store_total_t total;
@@ -131,7 +131,7 @@ static int count_refund(step_t *step, const MDB_val *key, const MDB_val *row)
     rc = pay_store_refund_peek(&record, key, row, step->row_pool);
     if (rc == PAY_ROWS_BAD) {
         step->unsure = 1;
-        return MDB_SUCCESS;
+        return 0;
     }
     if (!rc && record->refund.state == PAY_REFUND_PROCESSED) {
         pay_store_total_of_refund(&total, &record->refund);
@@ -166,7 +166,7 @@ static int totals_differ(const pay_total_t *a, const pay_total_t *b)
 }
 
 /* Compares a stored row with the sums counted under its key. */
-static int compare_kept(step_t *step, const MDB_val *key, const MDB_val *row)
+static int compare_kept(step_t *step, const pay_bytes_t *key, const pay_bytes_t *row)
 {
     pay_total_t nothing = {.from = step->from};
     pay_store_check_t *check = step->check;
@@ -178,7 +178,7 @@ static int compare_kept(step_t *step, const MDB_val *key, const MDB_val *row)
     rc = pay_store_total_decode(&kept, key, row);
     if (rc == PAY_ROWS_BAD) {
         step->unsure = 1; /* reported with the row */
-        return MDB_SUCCESS;
+        return 0;
     }
     if (rc) {
         return rc;
@@ -194,14 +194,14 @@ static int compare_kept(step_t *step, const MDB_val *key, const MDB_val *row)
                               kept.total.currency, total_text(&kept.total, check->ptemp),
                               total_text(want, check->ptemp));
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static void tell_not_kept(step_t *step)
 {
     pay_store_check_t *check = step->check;
     pay_store_key_t key;
-    MDB_val at;
+    pay_bytes_t at;
     int i;
 
     for (i = 0; i < step->counted->nelts && !step->unsure; i++) {
@@ -222,15 +222,15 @@ static int walk_step(step_t *step, pay_table_t table, count_row_t visit)
 {
     pay_store_key_t prefix, first;
     pay_rows_scan_t scan = pay_rows_scan(step->check->txn, table, &prefix, &first, PAY_ROWS_FROM);
-    MDB_val key, row;
+    pay_bytes_t key, row;
     int rc;
 
     pay_store_key_of_scope(&prefix, &step->scope);
     first = prefix;
     pay_store_key_time(&first, step->from);
     rc = pay_rows_next(&key, &row, &scan);
-    while (!rc && key.mv_size >= PLACE_LEN
-           && pay_store_read_time((const char *)key.mv_data + PAY_STORE_SCOPE_LEN) <= step->to) {
+    while (!rc && key.len >= PLACE_LEN
+           && pay_store_read_time((const char *)key.data + PAY_STORE_SCOPE_LEN) <= step->to) {
         step->rows++;
         rc = visit(step, &key, &row);
         apr_pool_clear(step->row_pool);
@@ -241,19 +241,19 @@ static int walk_step(step_t *step, pay_table_t table, count_row_t visit)
     return pay_rows_scan_end(&scan, rc);
 }
 
-/* The place of the table's first row from `from` on; MDB_NOTFOUND if there is no such row. */
+/* The place of the table's first row from `from` on; PAY_ROWS_NOTFOUND if there is no such row. */
 static int first_place(unsigned char place[PLACE_LEN], const pay_store_check_t *check,
                        pay_table_t table, const pay_store_key_t *from)
 {
     pay_rows_scan_t scan = pay_rows_scan(check->txn, table, NULL, from, PAY_ROWS_FROM);
-    MDB_val key, row;
+    pay_bytes_t key, row;
     int rc;
 
     do {
         rc = pay_rows_next(&key, &row, &scan);
-    } while (!rc && key.mv_size < PLACE_LEN); /* not a key of this table: reported with its row */
+    } while (!rc && key.len < PLACE_LEN); /* not a key of this table: reported with its row */
     if (!rc) {
-        memcpy(place, key.mv_data, PLACE_LEN);
+        memcpy(place, key.data, PLACE_LEN);
     }
     (void)pay_rows_scan_end(&scan, rc);
     return rc;
@@ -271,7 +271,7 @@ static int next_step(int *done, step_t *step, const pay_store_key_t *from)
     *done = 1;
     for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
         rc = first_place(place, step->check, tables[i], from);
-        if (rc && rc != MDB_NOTFOUND) {
+        if (rc && rc != PAY_ROWS_NOTFOUND) {
             return rc;
         }
         if (!rc && (*done || memcmp(place, first, PLACE_LEN) < 0)) {
@@ -285,7 +285,7 @@ static int next_step(int *done, step_t *step, const pay_store_key_t *from)
         step->to = step->from > APR_INT64_MAX - PAY_TOTAL_STEP ? APR_INT64_MAX
                                                                : step->from + PAY_TOTAL_STEP - 1;
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static int check_step(step_t *step)
@@ -328,7 +328,7 @@ static int next_from(pay_store_key_t *from, const step_t *step)
 int pay_store_check_total_part(int *done, pay_store_key_t *from, pay_store_check_t *check)
 {
     step_t step = {.check = check};
-    int rc = MDB_SUCCESS;
+    int rc = 0;
 
     *done = 0;
     apr_pool_create(&step.row_pool, check->ptemp);
@@ -345,7 +345,7 @@ int pay_store_check_total_part(int *done, pay_store_key_t *from, pay_store_check
 /* ---- counts of rows */
 
 /* A damaged checkout is reported with its table, and makes the number uncertain. */
-static int count_strangers(apr_uint64_t *out, int *unsure, pay_store_check_t *check,
+static int count_anonymous(apr_uint64_t *out, int *unsure, pay_store_check_t *check,
                            const pay_scope_t *scope)
 {
     pay_checkout_t *checkout;
@@ -353,7 +353,7 @@ static int count_strangers(apr_uint64_t *out, int *unsure, pay_store_check_t *ch
     pay_rows_scan_t scan =
         pay_rows_scan(check->txn, PAY_TABLE_CHECKOUT, &prefix, NULL, PAY_ROWS_FROM);
     apr_pool_t *row_pool;
-    MDB_val key, row;
+    pay_bytes_t key, row;
     int rc;
 
     *out = 0;
@@ -362,9 +362,9 @@ static int count_strangers(apr_uint64_t *out, int *unsure, pay_store_check_t *ch
     pay_store_key_of_scope(&prefix, scope);
     rc = pay_rows_next(&key, &row, &scan);
     while (!rc) {
-        if (pay_store_checkout_decode(&checkout, &key, &row, row_pool) != MDB_SUCCESS) {
+        if (pay_store_checkout_decode(&checkout, &key, &row, row_pool) != 0) {
             *unsure = 1;
-        } else if (checkout->stranger) {
+        } else if (checkout->anonymous) {
             (*out)++;
         }
         apr_pool_clear(row_pool);
@@ -374,18 +374,18 @@ static int count_strangers(apr_uint64_t *out, int *unsure, pay_store_check_t *ch
     return pay_rows_scan_end(&scan, rc);
 }
 
-int pay_store_check_rows(pay_store_check_t *check, const MDB_val *key, const pay_scope_t *scope,
+int pay_store_check_rows(pay_store_check_t *check, const pay_bytes_t *key, const pay_scope_t *scope,
                          const pay_store_scope_t *last)
 {
-    apr_uint64_t rows, strangers;
+    apr_uint64_t rows, anonymous;
     int rc, unsure;
 
     if (last->rows_told == 0) { /* not counted since an earlier version wrote it */
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_rows_count(&rows, check->txn, scope);
     if (!rc) {
-        rc = count_strangers(&strangers, &unsure, check, scope);
+        rc = count_anonymous(&anonymous, &unsure, check, scope);
     }
     if (rc) {
         return rc;
@@ -397,12 +397,12 @@ int pay_store_check_rows(pay_store_check_t *check, const MDB_val *key, const pay
                               "are %" APR_UINT64_T_FMT,
                               last->rows_told - 1, rows);
     }
-    if (!unsure && strangers != last->strangers) {
+    if (!unsure && anonymous != last->anonymous) {
         pay_store_check_fault(check, PAY_TABLE_SCOPE, key,
                               "counts %" APR_UINT64_T_FMT
                               " unpaid checkouts of public keys and links, there are "
                               "%" APR_UINT64_T_FMT,
-                              last->strangers, strangers);
+                              last->anonymous, anonymous);
     }
-    return MDB_SUCCESS;
+    return 0;
 }

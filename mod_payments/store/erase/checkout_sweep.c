@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/lmdb/env.h"
 
-#include "store/erase/discard.h"
+#include "store/erase/cascade.h"
 #include "store/payment/charge.h"
 #include "store/payment/checkout.h"
 #include "store/payment/link.h"
@@ -38,27 +38,27 @@ static const char walk_name[] = "checkout_walk";
 
 static int walk_place(pay_store_key_t *from, int *over, pay_rows_txn_t *txn)
 {
-    MDB_val key = {sizeof(walk_name) - 1, (void *)walk_name}, val;
+    pay_bytes_t key = {sizeof(walk_name) - 1, walk_name}, val;
     int rc;
 
     *over = 0;
     pay_store_key_start(from);
     rc = pay_rows_get(&val, txn, PAY_TABLE_META, &key);
     if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
     }
-    *over = val.mv_size == WALK_OVER_LEN;
-    if (!*over && val.mv_size == PAY_STORE_CHARGE_KEY_LEN) {
-        (void)pay_store_key_bytes(from, val.mv_data, val.mv_size);
+    *over = val.len == WALK_OVER_LEN;
+    if (!*over && val.len == PAY_STORE_CHARGE_KEY_LEN) {
+        (void)pay_store_key_bytes(from, val.data, val.len);
     }
-    return MDB_SUCCESS; /* of another length: start over, which changes nothing twice */
+    return 0; /* of another length: start over, which changes nothing twice */
 }
 
-static int walk_put(pay_rows_txn_t *txn, const MDB_val *place)
+static int walk_put(pay_rows_txn_t *txn, const pay_bytes_t *place)
 {
     static const char over = 1;
-    MDB_val key = {sizeof(walk_name) - 1, (void *)walk_name};
-    MDB_val val = {WALK_OVER_LEN, (void *)&over};
+    pay_bytes_t key = {sizeof(walk_name) - 1, walk_name};
+    pay_bytes_t val = {WALK_OVER_LEN, &over};
 
     if (place) {
         val = *place;
@@ -67,37 +67,37 @@ static int walk_put(pay_rows_txn_t *txn, const MDB_val *place)
 }
 
 /* A checkout that an earlier version wrote gets what a new one gets at once. */
-static int walk_row(const sweep_t *sweep, pay_rows_txn_t *txn, const MDB_val *key)
+static int walk_row(const sweep_t *sweep, pay_rows_txn_t *txn, const pay_bytes_t *key)
 {
     pay_checkout_t *checkout;
     pay_charge_t *charge;
     pay_scope_t scope;
-    int rc, of_stranger;
+    int rc, is_anonymous;
 
-    if (key->mv_size != PAY_STORE_CHARGE_KEY_LEN) {
-        return MDB_SUCCESS; /* the check reports it, like all unreadable rows */
+    if (key->len != PAY_STORE_CHARGE_KEY_LEN) {
+        return 0; /* the check reports it, like all unreadable rows */
     }
-    pay_store_read_scope(&scope, key->mv_data);
+    pay_store_read_scope(&scope, key->data);
     rc = pay_store_charge_get(&charge, txn, &scope,
-                              pay_store_read_u64((char *)key->mv_data + PAY_STORE_SCOPE_LEN),
+                              pay_store_read_u64((const char *)key->data + PAY_STORE_SCOPE_LEN),
                               sweep->p);
     if (rc) {
-        return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_NOTFOUND || rc == PAY_ROWS_BAD ? 0 : rc;
     }
-    if (!charge->checkout || charge->checkout->stranger || charge->state == PAY_CHARGE_SUCCESSFUL
+    if (!charge->checkout || charge->checkout->anonymous || charge->state == PAY_CHARGE_SUCCESSFUL
         || charge->state == PAY_CHARGE_REVERSED) {
-        return MDB_SUCCESS;
+        return 0;
     }
-    rc = pay_store_checkout_of_stranger(&of_stranger, txn, charge, sweep->p);
-    if (rc || !of_stranger) {
+    rc = pay_store_checkout_is_anonymous(&is_anonymous, txn, charge, sweep->p);
+    if (rc || !is_anonymous) {
         return rc;
     }
     checkout = apr_pmemdup(sweep->p, charge->checkout, sizeof(*checkout));
-    checkout->stranger = 1;
+    checkout->anonymous = 1;
     charge->checkout = checkout;
     rc = pay_store_checkout_put(txn, charge, sweep->p);
     if (!rc) {
-        rc = pay_store_rows_strangers(txn, &scope, 1);
+        rc = pay_store_rows_anonymous(txn, &scope, 1);
     }
     return rc ? rc : pay_store_checkout_ended(txn, charge, sweep->p);
 }
@@ -110,13 +110,13 @@ static int walk_keys(apr_array_header_t **out, pay_rows_txn_t *txn, const pay_st
                      int limit, apr_pool_t *p)
 {
     pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_CHECKOUT, NULL, from, PAY_ROWS_FROM);
-    MDB_val key, val;
+    pay_bytes_t key, val;
     int rc;
 
-    *out = apr_array_make(p, 16, sizeof(MDB_val));
+    *out = apr_array_make(p, 16, sizeof(pay_bytes_t));
     rc = pay_rows_next(&key, &val, &scan);
     while (!rc && (*out)->nelts <= limit) {
-        APR_ARRAY_PUSH(*out, MDB_val) = pay_rows_dup(&key, p);
+        APR_ARRAY_PUSH(*out, pay_bytes_t) = pay_rows_dup(&key, p);
         rc = pay_rows_next(&key, &val, &scan);
     }
     return pay_rows_scan_end(&scan, rc);
@@ -137,14 +137,14 @@ static int walk_work(pay_rows_txn_t *txn, void *baton)
     }
     rc = walk_keys(&keys, txn, &from, sweep->limit, sweep->p);
     for (i = 0; !rc && i < keys->nelts && i < sweep->limit; i++) {
-        rc = walk_row(sweep, txn, &APR_ARRAY_IDX(keys, i, MDB_val));
+        rc = walk_row(sweep, txn, &APR_ARRAY_IDX(keys, i, pay_bytes_t));
     }
     if (rc) {
         return rc;
     }
     sweep->count = i;
     sweep->done = keys->nelts <= sweep->limit;
-    return walk_put(txn, sweep->done ? NULL : &APR_ARRAY_IDX(keys, sweep->limit, MDB_val));
+    return walk_put(txn, sweep->done ? NULL : &APR_ARRAY_IDX(keys, sweep->limit, pay_bytes_t));
 }
 
 /* ---- due checkouts */
@@ -160,7 +160,7 @@ static int entries_due(apr_array_header_t **out, pay_rows_txn_t *txn, const swee
                                  limit, p);
 }
 
-static int delete_entry(pay_rows_txn_t *txn, const MDB_val *entry)
+static int delete_entry(pay_rows_txn_t *txn, const pay_bytes_t *entry)
 {
     return pay_store_entry_del(txn, PAY_TABLE_CHECKOUT_SWEEP, entry);
 }
@@ -173,26 +173,26 @@ static int is_judged(int *judged, pay_rows_txn_t *txn, const pay_charge_t *charg
 
     *judged = 0;
     if (!*charge->checkout->link) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_link_load(&link, txn, &charge->scope, charge->checkout->link, p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
     }
     *judged = link->once && link->last_seq == charge->seq;
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static int has_refund(int *has, pay_rows_txn_t *txn, const pay_charge_t *charge)
 {
     pay_store_key_t prefix;
-    MDB_val key, val;
+    pay_bytes_t key, val;
     int rc;
 
     pay_store_charge_key(&prefix, &charge->scope, charge->seq);
     rc = pay_rows_first(&key, &val, txn, PAY_TABLE_REFUND_BY_CHARGE, &prefix, NULL, PAY_ROWS_FROM);
-    *has = rc == MDB_SUCCESS;
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    *has = rc == 0;
+    return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
 }
 
 typedef enum verdict_t {
@@ -221,7 +221,7 @@ static int judge(verdict_t *out, pay_rows_txn_t *txn, const pay_charge_t *charge
     *out = STAYS;
     if (charge->refunded_minor != 0 || charge->refunds_pending_minor != 0
         || charge->late != PAY_LATE_NONE || *charge->contradiction || *charge->resolution) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = has_refund(&has, txn, charge);
     if (rc || has) {
@@ -230,11 +230,11 @@ static int judge(verdict_t *out, pay_rows_txn_t *txn, const pay_charge_t *charge
     *out = WAITS;
     if (!ended || charge->due_at != 0 || charge->held != PAY_NOT_HELD
         || pay_charge_in_flight(charge) || is_early(sweep, charge)) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = is_judged(&has, txn, charge, p);
     if (!rc && !has) {
-        rc = pay_store_tour_has_event(&has, txn, charge, 0, p);
+        rc = pay_store_cascade_has_event(&has, txn, charge, 0, p);
     }
     if (!rc && !has) {
         *out = GOES;
@@ -250,14 +250,14 @@ static int sweep_charge(const sweep_t *sweep, pay_rows_txn_t *txn, pay_charge_t 
     rc = judge(&verdict, txn, charge, sweep);
     if (rc == PAY_ROWS_BAD) { /* moved to the end, so that it never blocks the others */
         verdict = WAITS;
-        rc = MDB_SUCCESS;
+        rc = 0;
     }
     if (rc) {
         return rc;
     }
     switch (verdict) {
     case GOES:
-        return pay_store_discard_charge(txn, charge, sweep->p);
+        return pay_store_purge_charge(txn, charge, sweep->p);
     case STAYS:
         return pay_store_checkout_list_at(txn, charge, 0, sweep->p);
     case WAITS:
@@ -266,14 +266,14 @@ static int sweep_charge(const sweep_t *sweep, pay_rows_txn_t *txn, pay_charge_t 
     return pay_store_checkout_list_at(txn, charge, sweep->until + LATER, sweep->p);
 }
 
-static int sweep_entry(const sweep_t *sweep, pay_rows_txn_t *txn, const MDB_val *entry)
+static int sweep_entry(const sweep_t *sweep, pay_rows_txn_t *txn, const pay_bytes_t *entry)
 {
-    const char *at = entry->mv_data;
+    const char *at = entry->data;
     pay_charge_t *charge;
     pay_scope_t scope;
     int rc;
 
-    if (entry->mv_size != PAY_STORE_CHECKOUT_SWEEP_KEY_LEN) {
+    if (entry->len != PAY_STORE_CHECKOUT_SWEEP_KEY_LEN) {
         (void)pay_rows_bad(PAY_TABLE_CHECKOUT_SWEEP, entry);
         return delete_entry(txn, entry);
     }
@@ -281,7 +281,7 @@ static int sweep_entry(const sweep_t *sweep, pay_rows_txn_t *txn, const MDB_val 
     rc = pay_store_charge_get(&charge, txn, &scope,
                               pay_store_read_u64(at + sizeof(apr_uint64_t) + PAY_STORE_SCOPE_LEN),
                               sweep->p);
-    if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
+    if (rc == PAY_ROWS_NOTFOUND || rc == PAY_ROWS_BAD) {
         return delete_entry(txn, entry);
     }
     if (rc) {
@@ -305,7 +305,7 @@ static int sweep_work(pay_rows_txn_t *txn, void *baton)
     sweep->count = 0;
     rc = entries_due(&entries, txn, sweep, sweep->limit, sweep->p);
     for (i = 0; !rc && i < entries->nelts; i++) {
-        rc = sweep_entry(sweep, txn, &APR_ARRAY_IDX(entries, i, MDB_val));
+        rc = sweep_entry(sweep, txn, &APR_ARRAY_IDX(entries, i, pay_bytes_t));
     }
     if (!rc) {
         sweep->count = entries->nelts;
@@ -322,7 +322,7 @@ static int look(sweep_t *sweep, int *walks, int *sweeps, pay_rows_txn_t *txn)
 
     *walks = *sweeps = 0;
     if (pay_rows_table_is_missing(txn, PAY_TABLE_CHECKOUT_SWEEP)) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = walk_place(&from, &over, txn);
     if (!rc) {

@@ -2,10 +2,10 @@
 #include "store/erase/gather.h"
 
 #include "store/account/token.h"
-#include "store/erase/discard.h"
+#include "store/erase/cascade.h"
 #include "store/event/event.h"
 #include "store/payment/charge.h"
-#include "store/payment/kept.h"
+#include "store/payment/idempotency.h"
 #include "store/record/rows.h"
 #include "store/record/scope.h"
 #include "store/record/time.h"
@@ -21,7 +21,7 @@ static int collect(pay_store_gather_t *gather, pay_rows_txn_t *txn)
     const pay_store_key_t from = gather->from;
     pay_store_key_t prefix;
     pay_rows_scan_t scan = pay_rows_scan(txn, gather->table, &prefix, &from, PAY_ROWS_FROM);
-    MDB_val key, row;
+    pay_bytes_t key, row;
     int rc, wanted, visits = 0;
 
     (void)pay_store_key_of(&prefix, from.bytes, PAY_STORE_SCOPE_LEN);
@@ -29,18 +29,18 @@ static int collect(pay_store_gather_t *gather, pay_rows_txn_t *txn)
     while (!rc) {
         if (visits++ == PAY_STORE_GATHER_VISITS_MAX
             || gather->keys->nelts == PAY_STORE_GATHER_ROWS_MAX) {
-            (void)pay_store_key_of(&gather->from, key.mv_data, key.mv_size);
+            (void)pay_store_key_of(&gather->from, key.data, key.len);
             break;
         }
         rc = gather->want(&wanted, gather, &key, &row, gather->ptemp);
         if (!rc && wanted) {
-            APR_ARRAY_PUSH(gather->keys, MDB_val) = pay_rows_dup(&key, gather->ptemp);
+            APR_ARRAY_PUSH(gather->keys, pay_bytes_t) = pay_rows_dup(&key, gather->ptemp);
         }
         if (!rc) {
             rc = pay_rows_next(&key, &row, &scan);
         }
     }
-    gather->done = rc == MDB_NOTFOUND;
+    gather->done = rc == PAY_ROWS_NOTFOUND;
     return pay_rows_scan_end(&scan, rc);
 }
 
@@ -48,14 +48,14 @@ static int collect(pay_store_gather_t *gather, pay_rows_txn_t *txn)
 static int take_out_work(pay_rows_txn_t *txn, void *baton)
 {
     pay_store_gather_t *gather = baton;
-    MDB_val key, row;
+    pay_bytes_t key, row;
     int i, rc, wanted;
 
     gather->taken = 0;
     for (i = 0; i < gather->keys->nelts; i++) {
-        key = APR_ARRAY_IDX(gather->keys, i, MDB_val);
+        key = APR_ARRAY_IDX(gather->keys, i, pay_bytes_t);
         rc = pay_rows_get(&row, txn, gather->table, &key);
-        if (rc == MDB_NOTFOUND) {
+        if (rc == PAY_ROWS_NOTFOUND) {
             continue;
         }
         if (!rc) {
@@ -66,10 +66,10 @@ static int take_out_work(pay_rows_txn_t *txn, void *baton)
             gather->taken++;
         }
         if (rc) {
-            return rc == MDB_NOTFOUND ? pay_rows_bad(gather->table, &key) : rc;
+            return rc == PAY_ROWS_NOTFOUND ? pay_rows_bad(gather->table, &key) : rc;
         }
     }
-    return gather->taken ? MDB_SUCCESS : PAY_ROWS_SILENT;
+    return gather->taken ? 0 : PAY_ROWS_SILENT;
 }
 
 apr_status_t pay_store_gather(pay_store_gather_t *gather, pay_store_place_t *place, pay_store_t *db,
@@ -82,7 +82,7 @@ apr_status_t pay_store_gather(pay_store_gather_t *gather, pay_store_place_t *pla
     gather->taken = 0;
     gather->done = 0;
     gather->ptemp = ptemp;
-    gather->keys = apr_array_make(ptemp, 16, sizeof(MDB_val));
+    gather->keys = apr_array_make(ptemp, 16, sizeof(pay_bytes_t));
     pay_store_key_start(&gather->from);
     if (place->key_len > 0) {
         (void)pay_store_key_bytes(&gather->from, place->key, place->key_len);
@@ -106,91 +106,92 @@ apr_status_t pay_store_gather(pay_store_gather_t *gather, pay_store_place_t *pla
     return rv;
 }
 
-static int gather_take_row(pay_store_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
-                           const MDB_val *row, apr_pool_t *p)
+static int gather_take_row(pay_store_gather_t *gather, pay_rows_txn_t *txn, const pay_bytes_t *key,
+                           const pay_bytes_t *row, apr_pool_t *p)
 {
-    MDB_val at = *key;
+    pay_bytes_t at = *key;
 
     (void)row;
     (void)p;
     return pay_store_rows_del(txn, gather->table, &at);
 }
 
-int pay_store_gather_take_kept(pay_store_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
-                               const MDB_val *row, apr_pool_t *p)
+int pay_store_gather_take_idempotency(pay_store_gather_t *gather, pay_rows_txn_t *txn,
+                                      const pay_bytes_t *key, const pay_bytes_t *row, apr_pool_t *p)
 {
-    pay_store_kept_t kept;
+    pay_store_idempotency_t record;
     int rc;
 
     (void)gather;
     (void)p;
-    rc = pay_store_kept_decode(&kept, key, row);
-    return rc ? rc : pay_store_kept_take_out(txn, key, &kept);
+    rc = pay_store_idempotency_decode(&record, key, row);
+    return rc ? rc : pay_store_idempotency_take_out(txn, key, &record);
 }
 
 /* ---- reset of Test Mode */
 
 /* Idempotency records are removed before the refunds that they stand for. */
-enum { PHASE_KEPT, PHASE_CHARGES, PHASE_REFUNDS, PHASE_TESTS, PHASE_TOKENS, PHASE_COUNT };
+enum { PHASE_IDEMPOTENCY, PHASE_CHARGES, PHASE_REFUNDS, PHASE_TESTS, PHASE_TOKENS, PHASE_COUNT };
 
 /* ---- charges */
 
 /* Work in flight would find its row deleted. */
-static int begin(int *leave, pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
+static int begin(int *leave, pay_store_cascade_t *cascade, pay_rows_txn_t *txn,
+                 pay_charge_t *charge)
 {
     (void)txn;
     *leave = pay_charge_in_flight(charge);
-    tour->left += *leave ? 1 : 0;
-    return MDB_SUCCESS;
+    cascade->left += *leave ? 1 : 0;
+    return 0;
 }
 
-static int take_event(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_event_t *event)
+static int take_event(pay_store_cascade_t *cascade, pay_rows_txn_t *txn, pay_event_t *event)
 {
-    tour->events_done++;
+    cascade->events_done++;
     return pay_store_event_remove(txn, event);
 }
 
-static int take_refund(int *leave, pay_store_tour_t *tour, pay_rows_txn_t *txn,
+static int take_refund(int *leave, pay_store_cascade_t *cascade, pay_rows_txn_t *txn,
                        pay_store_refund_t *row)
 {
-    const pay_reset_t *at = tour->baton;
+    const pay_reset_t *at = cascade->baton;
 
     if (row->refund.seq > at->refund_seq || pay_refund_in_flight(&row->refund)) {
-        tour->left++;
+        cascade->left++;
         *leave = 1;
-        return MDB_SUCCESS;
+        return 0;
     }
-    tour->refunds_done++;
-    return pay_store_discard_refund(txn, &row->refund, tour->p);
+    cascade->refunds_done++;
+    return pay_store_purge_refund(txn, &row->refund, cascade->p);
 }
 
-static int take_charge(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
+static int take_charge(pay_store_cascade_t *cascade, pay_rows_txn_t *txn, pay_charge_t *charge)
 {
     int rc, has;
 
-    rc = pay_store_tour_has_event(&has, txn, charge, 0, tour->p);
+    rc = pay_store_cascade_has_event(&has, txn, charge, 0, cascade->p);
     if (rc) {
         return rc;
     }
     if (has || charge->refunded_minor != 0 || charge->refunds_pending_minor != 0) {
-        tour->left++; /* an event was added since another transaction checked */
-        return MDB_SUCCESS;
+        cascade->left++; /* an event was added since another transaction checked */
+        return 0;
     }
-    tour->charges_done++;
-    return pay_store_discard_charge(txn, charge, tour->p);
+    cascade->charges_done++;
+    return pay_store_purge_charge(txn, charge, cascade->p);
 }
 
 static const pay_store_visitor_t remover = {
     .begin = begin, .event = take_event, .refund = take_refund, .charge = take_charge};
 
-static void counted(const pay_store_tour_t *tour, void *sums)
+static void counted(const pay_store_cascade_t *cascade, void *sums)
 {
     pay_reset_t *at = sums;
 
-    at->charges += tour->charges_done;
-    at->refunds += tour->refunds_done;
-    at->events += tour->events_done;
-    at->left += tour->left;
+    at->charges += cascade->charges_done;
+    at->refunds += cascade->refunds_done;
+    at->events += cascade->events_done;
+    at->left += cascade->left;
 }
 
 /* The next existing seqs; sets *done to 1 if there are no more. */
@@ -199,25 +200,25 @@ static int collect_charges(apr_array_header_t *seqs, int *done, const pay_reset_
 {
     pay_store_key_t prefix, after;
     pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_CHARGE, &prefix, &after, PAY_ROWS_AFTER);
-    MDB_val key, row;
+    pay_bytes_t key, row;
     apr_uint64_t seq;
     int rc;
 
     pay_store_key_of_scope(&prefix, scope);
     pay_store_charge_key(&after, scope, at->place.cursor.seq);
     rc = pay_rows_next(&key, &row, &scan);
-    while (!rc && seqs->nelts < PAY_STORE_TOUR_CHARGES_MAX) {
-        seq = key.mv_size == PAY_STORE_CHARGE_KEY_LEN
-                  ? pay_store_read_u64((const char *)key.mv_data + PAY_STORE_SCOPE_LEN)
+    while (!rc && seqs->nelts < PAY_STORE_CASCADE_CHARGES_MAX) {
+        seq = key.len == PAY_STORE_CHARGE_KEY_LEN
+                  ? pay_store_read_u64((const char *)key.data + PAY_STORE_SCOPE_LEN)
                   : APR_UINT64_MAX;
         if (seq > at->charge_seq) {
-            rc = MDB_NOTFOUND;
+            rc = PAY_ROWS_NOTFOUND;
             break;
         }
         APR_ARRAY_PUSH(seqs, apr_uint64_t) = seq;
         rc = pay_rows_next(&key, &row, &scan);
     }
-    *done = rc == MDB_NOTFOUND;
+    *done = rc == PAY_ROWS_NOTFOUND;
     return pay_rows_scan_end(&scan, rc);
 }
 
@@ -225,8 +226,8 @@ static apr_status_t reset_charges(int *done, pay_reset_t *at, pay_store_t *db,
                                   const pay_scope_t *scope, apr_pool_t *ptemp)
 {
     apr_array_header_t *seqs =
-        apr_array_make(ptemp, PAY_STORE_TOUR_CHARGES_MAX, sizeof(apr_uint64_t));
-    pay_store_tour_t tour = {
+        apr_array_make(ptemp, PAY_STORE_CASCADE_CHARGES_MAX, sizeof(apr_uint64_t));
+    pay_store_cascade_t cascade = {
         .visitor = &remover, .scope = scope, .charges = seqs, .baton = at, .p = ptemp};
     pay_rows_txn_t txn;
     apr_status_t rv;
@@ -240,7 +241,7 @@ static apr_status_t reset_charges(int *done, pay_reset_t *at, pay_store_t *db,
     pay_rows_end(&txn);
     rv = pay_rows_status(rc);
     if (rv == APR_SUCCESS) {
-        rv = pay_store_tour(&tour, db, counted, at);
+        rv = pay_store_cascade(&cascade, db, counted, at);
     }
     if (rv == APR_SUCCESS && seqs->nelts > 0) {
         at->place.cursor.seq = APR_ARRAY_IDX(seqs, seqs->nelts - 1, apr_uint64_t);
@@ -257,34 +258,34 @@ static int is_past(apr_time_t created_at, const pay_reset_t *at)
 }
 
 /* Judges by the number of its charge or refund, if it has one. */
-static int is_from_before(const pay_store_kept_t *kept, const pay_reset_t *at)
+static int is_from_before(const pay_store_idempotency_t *record, const pay_reset_t *at)
 {
-    switch (kept->what) {
-    case PAY_KEPT_CHARGE:
-        return kept->seq <= at->charge_seq;
-    case PAY_KEPT_REFUND:
-    case PAY_KEPT_REPEAT:
-        return kept->seq <= at->refund_seq;
+    switch (record->what) {
+    case PAY_IDEMPOTENCY_CHARGE:
+        return record->seq <= at->charge_seq;
+    case PAY_IDEMPOTENCY_REFUND:
+    case PAY_IDEMPOTENCY_REPEAT:
+        return record->seq <= at->refund_seq;
     default:
-        return is_past(kept->created_at, at);
+        return is_past(record->created_at, at);
     }
 }
 
-static int want_kept(int *wanted, const pay_store_gather_t *gather, const MDB_val *key,
-                     const MDB_val *row, apr_pool_t *p)
+static int want_record(int *wanted, const pay_store_gather_t *gather, const pay_bytes_t *key,
+                       const pay_bytes_t *row, apr_pool_t *p)
 {
     const pay_reset_t *at = gather->baton;
-    pay_store_kept_t kept;
+    pay_store_idempotency_t record;
     int rc;
 
     (void)p;
-    rc = pay_store_kept_decode(&kept, key, row);
-    *wanted = !rc && is_from_before(&kept, at);
+    rc = pay_store_idempotency_decode(&record, key, row);
+    *wanted = !rc && is_from_before(&record, at);
     return rc;
 }
 
-static int want_refund(int *wanted, const pay_store_gather_t *gather, const MDB_val *key,
-                       const MDB_val *row, apr_pool_t *p)
+static int want_refund(int *wanted, const pay_store_gather_t *gather, const pay_bytes_t *key,
+                       const pay_bytes_t *row, apr_pool_t *p)
 {
     const pay_reset_t *at = gather->baton;
     pay_store_refund_t *refund;
@@ -298,19 +299,19 @@ static int want_refund(int *wanted, const pay_store_gather_t *gather, const MDB_
     return rc;
 }
 
-static int take_lone_refund(pay_store_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
-                            const MDB_val *row, apr_pool_t *p)
+static int take_lone_refund(pay_store_gather_t *gather, pay_rows_txn_t *txn, const pay_bytes_t *key,
+                            const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_store_refund_t *refund;
     int rc;
 
     (void)gather;
     rc = pay_store_refund_decode(&refund, key, row, p);
-    return rc ? rc : pay_store_discard_refund(txn, &refund->refund, p);
+    return rc ? rc : pay_store_purge_refund(txn, &refund->refund, p);
 }
 
-static int want_test(int *wanted, const pay_store_gather_t *gather, const MDB_val *key,
-                     const MDB_val *row, apr_pool_t *p)
+static int want_test(int *wanted, const pay_store_gather_t *gather, const pay_bytes_t *key,
+                     const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_event_t *event;
     int rc;
@@ -324,8 +325,8 @@ static int want_test(int *wanted, const pay_store_gather_t *gather, const MDB_va
     return rc;
 }
 
-static int take_test(pay_store_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
-                     const MDB_val *row, apr_pool_t *p)
+static int take_test(pay_store_gather_t *gather, pay_rows_txn_t *txn, const pay_bytes_t *key,
+                     const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_event_t *event;
     int rc;
@@ -335,8 +336,8 @@ static int take_test(pay_store_gather_t *gather, pay_rows_txn_t *txn, const MDB_
     return rc ? rc : pay_store_event_remove(txn, event);
 }
 
-static int want_token(int *wanted, const pay_store_gather_t *gather, const MDB_val *key,
-                      const MDB_val *row, apr_pool_t *p)
+static int want_token(int *wanted, const pay_store_gather_t *gather, const pay_bytes_t *key,
+                      const pay_bytes_t *row, apr_pool_t *p)
 {
     const pay_reset_t *at = gather->baton;
     pay_token_t *token;
@@ -356,8 +357,8 @@ static const struct {
     pay_store_take_out_t take_out;
     size_t count; /* offset of the counter in pay_reset_t */
 } phases[PHASE_COUNT] = {
-    [PHASE_KEPT] = {PAY_TABLE_KEPT, want_kept, pay_store_gather_take_kept,
-                    offsetof(pay_reset_t, answers)},
+    [PHASE_IDEMPOTENCY] = {PAY_TABLE_IDEMPOTENCY, want_record, pay_store_gather_take_idempotency,
+                           offsetof(pay_reset_t, answers)},
     [PHASE_CHARGES] = {PAY_TABLE_CHARGE, NULL, NULL, 0}, /* reset_charges */
     [PHASE_REFUNDS] = {PAY_TABLE_REFUND, want_refund, take_lone_refund,
                        offsetof(pay_reset_t, refunds)},

@@ -17,15 +17,16 @@ typedef struct pay_store_gather_t pay_store_gather_t;
 
 /* Sets *wanted to 1 for a row to be deleted; `p` is the pool of this batch. A row that does not
  * decode is an error. */
-typedef int (*pay_store_want_t)(int *wanted, const pay_store_gather_t *gather, const MDB_val *key,
-                                const MDB_val *row, apr_pool_t *p);
+typedef int (*pay_store_want_t)(int *wanted, const pay_store_gather_t *gather,
+                                const pay_bytes_t *key, const pay_bytes_t *row, apr_pool_t *p);
 /* Deletes the row and all entries that lead to it. */
 typedef int (*pay_store_take_out_t)(pay_store_gather_t *gather, pay_rows_txn_t *txn,
-                                    const MDB_val *key, const MDB_val *row, apr_pool_t *p);
+                                    const pay_bytes_t *key, const pay_bytes_t *row, apr_pool_t *p);
 
-/* Functions of this type: for a table without indexes, and for table kept. */
-int pay_store_gather_take_kept(pay_store_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
-                               const MDB_val *row, apr_pool_t *p);
+/* Functions of this type: for a table without indexes, and for idempotency records. */
+int pay_store_gather_take_idempotency(pay_store_gather_t *gather, pay_rows_txn_t *txn,
+                                      const pay_bytes_t *key, const pay_bytes_t *row,
+                                      apr_pool_t *p);
 
 struct pay_store_gather_t {
     const pay_scope_t *scope;
@@ -38,7 +39,7 @@ struct pay_store_gather_t {
     int done; /* 1: there are no more */
     /* Private. */
     pay_store_key_t from;     /* where this batch begins, and then the next one */
-    apr_array_header_t *keys; /* of MDB_val */
+    apr_array_header_t *keys; /* of pay_bytes_t */
     apr_pool_t *ptemp;
 };
 

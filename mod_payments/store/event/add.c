@@ -31,7 +31,7 @@ static int endpoints_load(endpoints_t *out, pay_rows_txn_t *txn, const pay_scope
     pay_store_key_t prefix;
     pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_ENDPOINT, &prefix, NULL, PAY_ROWS_FROM);
     pay_endpoint_t *endpoint;
-    MDB_val key, row;
+    pay_bytes_t key, row;
     int rc;
 
     memset(out, 0, sizeof(*out));
@@ -56,7 +56,7 @@ static int add(pay_rows_txn_t *txn, pay_endpoint_t *endpoint, const pay_event_t 
     pay_event_t *event = apr_pmemdup(p, about, sizeof(*about));
     const apr_time_t now = pay_time_now();
     pay_event_t *earlier;
-    int rc = MDB_NOTFOUND;
+    int rc = PAY_ROWS_NOTFOUND;
 
     event->scope = endpoint->scope;
     event->endpoint = endpoint->kind;
@@ -65,14 +65,14 @@ static int add(pay_rows_txn_t *txn, pay_endpoint_t *endpoint, const pay_event_t 
     if (may_be_behind) {
         rc = pay_store_event_first(&earlier, txn, event, p);
     }
-    if (rc && rc != MDB_NOTFOUND && rc != PAY_ROWS_BAD) {
+    if (rc && rc != PAY_ROWS_NOTFOUND && rc != PAY_ROWS_BAD) {
         return rc;
     }
     event->due_at =
-        rc == MDB_NOTFOUND ? now : 0; /* else after the earlier one, whatever its state */
+        rc == PAY_ROWS_NOTFOUND ? now : 0; /* else after the earlier one, whatever its state */
     rc = pay_store_event_store(txn, event, p);
     if (rc == PAY_ROWS_BAD) { /* the damaged row at its key was logged, and waits for repair */
-        return MDB_SUCCESS;
+        return 0;
     }
     if (!rc && event->due_at && pay_store_endpoint_hasten(endpoint, now)) {
         rc = pay_store_endpoint_store(txn, endpoint, p);
@@ -84,7 +84,7 @@ static int add(pay_rows_txn_t *txn, pay_endpoint_t *endpoint, const pay_event_t 
 static int tell(int *any, pay_rows_txn_t *txn, endpoints_t *endpoints, const pay_event_t *about,
                 int first, int may_be_behind, apr_pool_t *p)
 {
-    int kind, rc = MDB_SUCCESS;
+    int kind, rc = 0;
 
     *any = 0;
     for (kind = PAY_ENDPOINT_WEBHOOK; !rc && kind <= PAY_ENDPOINT_KIND_LAST; kind++) {
@@ -214,7 +214,7 @@ int pay_store_event_of_parked(pay_rows_txn_t *txn, const pay_event_t *parked,
     if (parked->endpoint != PAY_ENDPOINT_WEBHOOK || parked->kind == PAY_EVENT_TEST
         || !notice->enabled
         || !pay_time_is_over(webhook->parked_told_at + PARKED_TOLD_EVERY, now, PARKED_TOLD_EVERY)) {
-        return MDB_SUCCESS;
+        return 0;
     }
     memset(&event, 0, sizeof(event));
     event.scope = notice->scope;
@@ -226,8 +226,8 @@ int pay_store_event_of_parked(pay_rows_txn_t *txn, const pay_event_t *parked,
     event.created_at = now;
     event.decided = parked->decided;
     rc = pay_store_event_load(&waits, txn, &event, p);
-    if (rc != MDB_NOTFOUND) { /* parked before, which has yet to be reported */
-        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+    if (rc != PAY_ROWS_NOTFOUND) { /* parked before, which has yet to be reported */
+        return rc == PAY_ROWS_BAD ? 0 : rc;
     }
     webhook->parked_told_at = now;
     return add(txn, notice, &event, 1, p);
@@ -242,7 +242,7 @@ static int remove_tests(pay_rows_txn_t *txn, const pay_event_t *test, apr_pool_t
     for (;;) {
         rc = pay_store_event_first(&earlier, txn, test, p);
         if (rc) {
-            return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+            return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
         }
         rc = pay_store_event_remove(txn, earlier);
         if (rc) {
@@ -260,7 +260,7 @@ static int test_work(pay_rows_txn_t *txn, void *baton)
 
     work->out = NULL;
     rc = pay_store_endpoint_load(&endpoint, txn, work->scope, work->kind, work->p);
-    if (rc == MDB_NOTFOUND || (!rc && !endpoint->enabled)) {
+    if (rc == PAY_ROWS_NOTFOUND || (!rc && !endpoint->enabled)) {
         return PAY_ROWS_SILENT;
     }
     if (rc) {

@@ -56,15 +56,14 @@ int pay_store_endpoint_key_read(pay_scope_t *scope, pay_endpoint_kind_t *kind, c
     return 1;
 }
 
-int pay_store_endpoint_decode(pay_endpoint_t **out, const MDB_val *key, const MDB_val *row,
+int pay_store_endpoint_decode(pay_endpoint_t **out, const pay_bytes_t *key, const pay_bytes_t *row,
                               apr_pool_t *p)
 {
     pay_endpoint_t *endpoint = apr_pcalloc(p, sizeof(*endpoint));
     int rc;
 
     *out = NULL;
-    if (!pay_store_endpoint_key_read(&endpoint->scope, &endpoint->kind, key->mv_data,
-                                     key->mv_size)) {
+    if (!pay_store_endpoint_key_read(&endpoint->scope, &endpoint->kind, key->data, key->len)) {
         return pay_rows_bad(PAY_TABLE_ENDPOINT, key);
     }
     rc = pay_row_decode(endpoint, endpoint_fields, ENDPOINT_FIELDS, row, NULL, p);
@@ -72,7 +71,7 @@ int pay_store_endpoint_decode(pay_endpoint_t **out, const MDB_val *key, const MD
         return pay_rows_bad(PAY_TABLE_ENDPOINT, key);
     }
     *out = endpoint;
-    return MDB_SUCCESS;
+    return 0;
 }
 
 /* ---- the time of the next check */
@@ -82,20 +81,20 @@ static int due_of(pay_store_entry_t *entry, const pay_store_key_t *at, const voi
     const pay_endpoint_t *endpoint = record;
 
     if (!endpoint->due_at) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     entry->table = PAY_TABLE_ENDPOINT_DUE;
     entry->value_len = 0;
     pay_store_key_start(&entry->key);
     pay_store_key_time(&entry->key, endpoint->due_at);
     (void)pay_store_key_bytes(&entry->key, at->bytes, at->len);
-    return MDB_SUCCESS;
+    return 0;
 }
 
-static int row_of_due(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
+static int row_of_due(pay_store_key_t *row_key, const pay_bytes_t *key, const pay_bytes_t *value)
 {
     (void)value;
-    return pay_store_key_of(row_key, (const char *)key->mv_data + 8, PAY_STORE_ENDPOINT_KEY_LEN);
+    return pay_store_key_of(row_key, (const char *)key->data + 8, PAY_STORE_ENDPOINT_KEY_LEN);
 }
 
 static const pay_store_index_t indexes[] = {
@@ -107,10 +106,10 @@ static const pay_store_index_t indexes[] = {
      .astray = "leads to no endpoint that is due"},
 };
 
-static int load(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p)
+static int load(void **record, pay_rows_txn_t *txn, const pay_bytes_t *row_key, apr_pool_t *p)
 {
     pay_endpoint_t *endpoint = NULL;
-    MDB_val at = *row_key, row;
+    pay_bytes_t at = *row_key, row;
     int rc;
 
     rc = pay_rows_get(&row, txn, PAY_TABLE_ENDPOINT, &at);
@@ -133,7 +132,7 @@ int pay_store_endpoint_load(pay_endpoint_t **out, pay_rows_txn_t *txn, const pay
                             pay_endpoint_kind_t kind, apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val at;
+    pay_bytes_t at;
     void *record;
     int rc;
 
@@ -147,7 +146,7 @@ int pay_store_endpoint_load(pay_endpoint_t **out, pay_rows_txn_t *txn, const pay
 int pay_store_endpoint_store(pay_rows_txn_t *txn, const pay_endpoint_t *endpoint, apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val row;
+    pay_bytes_t row;
     int rc;
 
     rc = pay_row_encode(&row, endpoint_fields, ENDPOINT_FIELDS, endpoint, p);
@@ -217,7 +216,7 @@ static int load_or_make(pay_endpoint_t **out, int *is_new, pay_rows_txn_t *txn,
     int rc;
 
     rc = pay_store_endpoint_load(out, txn, scope, kind, p);
-    *is_new = rc == MDB_NOTFOUND;
+    *is_new = rc == PAY_ROWS_NOTFOUND;
     if (!*is_new) {
         return rc;
     }
@@ -228,7 +227,7 @@ static int load_or_make(pay_endpoint_t **out, int *is_new, pay_rows_txn_t *txn,
     made->recipients = "";
     made->created_at = pay_store_time_now();
     *out = made;
-    return MDB_SUCCESS;
+    return 0;
 }
 
 /*
@@ -255,7 +254,7 @@ static int change(int *changed, pay_rows_txn_t *txn, pay_endpoint_t *to,
         }
     }
     if (before && is_as_it_was(before, to, waits != 0)) {
-        return MDB_SUCCESS;
+        return 0;
     }
     *changed = 1;
     to->updated_at = pay_store_time_not_before(to->updated_at);
@@ -340,7 +339,7 @@ static int switch_work(pay_rows_txn_t *txn, void *baton)
         }
         any |= changed;
     }
-    return any ? MDB_SUCCESS : PAY_ROWS_SILENT;
+    return any ? 0 : PAY_ROWS_SILENT;
 }
 
 apr_status_t pay_store_endpoint_switch(pay_store_t *store, const apr_array_header_t *switches,
@@ -380,7 +379,8 @@ apr_status_t pay_store_endpoint_get(pay_endpoint_t **out, pay_store_t *store,
     return pay_rows_status(rc);
 }
 
-static int list_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
+static int list_visit(void *baton, pay_rows_txn_t *txn, const pay_bytes_t *key,
+                      const pay_bytes_t *val)
 {
     apr_array_header_t *endpoints = baton;
     pay_endpoint_t *endpoint;
@@ -417,14 +417,14 @@ static int reseal_work(pay_rows_txn_t *txn, void *baton)
     rc = pay_store_endpoint_load(&endpoint, txn, &reseal->endpoint->scope, reseal->endpoint->kind,
                                  reseal->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
     }
     if (strcmp(endpoint->secret, reseal->was) == 0) {
         endpoint->secret = reseal->secret;
     } else if (strcmp(endpoint->old_secret, reseal->was) == 0) {
         endpoint->old_secret = reseal->secret;
     } else {
-        return MDB_SUCCESS;
+        return 0;
     }
     reseal->changed = 1;
     return pay_store_endpoint_store(txn, endpoint, reseal->p);

@@ -4,7 +4,7 @@
 
 /*
  * Endpoint rows inside a transaction that the caller holds; endpoint_due holds the time of each
- * endpoint's next check. Functions return LMDB's codes or PAY_ROWS_BAD (already logged).
+ * endpoint's next check. Functions return the seam's codes or PAY_ROWS_BAD (already logged).
  */
 
 #include "store/keys.h"
@@ -20,9 +20,9 @@ void pay_store_endpoint_key(pay_store_key_t *key, const pay_scope_t *scope,
 int pay_store_endpoint_key_read(pay_scope_t *scope, pay_endpoint_kind_t *kind, const void *bytes,
                                 size_t len);
 
-int pay_store_endpoint_decode(pay_endpoint_t **out, const MDB_val *key, const MDB_val *row,
+int pay_store_endpoint_decode(pay_endpoint_t **out, const pay_bytes_t *key, const pay_bytes_t *row,
                               apr_pool_t *p);
-/* MDB_NOTFOUND if the endpoint does not exist. */
+/* PAY_ROWS_NOTFOUND if the endpoint does not exist. */
 int pay_store_endpoint_load(pay_endpoint_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
                             pay_endpoint_kind_t kind, apr_pool_t *p);
 /* Writes the row, new or not; its due_at is the time of its next check (0: no check by itself). */

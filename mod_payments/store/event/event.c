@@ -42,11 +42,11 @@ void pay_store_event_key(pay_store_key_t *key, const pay_event_t *event)
     pay_store_key_u32(key, event->sequence);
 }
 
-int pay_store_event_key_read(pay_event_t *place, const MDB_val *key)
+int pay_store_event_key_read(pay_event_t *place, const pay_bytes_t *key)
 {
-    const unsigned char *at = key->mv_data;
+    const unsigned char *at = key->data;
 
-    if (key->mv_size != PAY_STORE_EVENT_KEY_LEN
+    if (key->len != PAY_STORE_EVENT_KEY_LEN
         || !pay_store_endpoint_key_read(&place->scope, &place->endpoint, at,
                                         PAY_STORE_ENDPOINT_KEY_LEN)) {
         return 0;
@@ -69,13 +69,13 @@ void pay_store_event_parked_key(pay_store_key_t *key, const pay_event_t *event)
     pay_store_key_u64(key, event->charge_seq);
 }
 
-int pay_store_event_entry_read(pay_event_t *place, const MDB_val *key)
+int pay_store_event_entry_read(pay_event_t *place, const pay_bytes_t *key)
 {
-    const unsigned char *at = key->mv_data;
-    const int is_due = key->mv_size == PAY_STORE_EVENT_DUE_KEY_LEN;
+    const unsigned char *at = key->data;
+    const int is_due = key->len == PAY_STORE_EVENT_DUE_KEY_LEN;
 
     memset(place, 0, sizeof(*place));
-    if ((!is_due && key->mv_size != PAY_STORE_EVENT_PARKED_KEY_LEN)
+    if ((!is_due && key->len != PAY_STORE_EVENT_PARKED_KEY_LEN)
         || !pay_store_endpoint_key_read(&place->scope, &place->endpoint, at,
                                         PAY_STORE_ENDPOINT_KEY_LEN)) {
         return 0;
@@ -105,7 +105,8 @@ static int is_sound(const pay_event_t *event)
                   == (event->charge_seq != pay_event_charge_seq(event));
 }
 
-int pay_store_event_decode(pay_event_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+int pay_store_event_decode(pay_event_t **out, const pay_bytes_t *key, const pay_bytes_t *row,
+                           apr_pool_t *p)
 {
     pay_event_t *event = apr_pcalloc(p, sizeof(*event));
     int rc;
@@ -119,10 +120,10 @@ int pay_store_event_decode(pay_event_t **out, const MDB_val *key, const MDB_val 
         return pay_rows_bad(PAY_TABLE_EVENT, key);
     }
     *out = event;
-    return MDB_SUCCESS;
+    return 0;
 }
 
-int pay_store_event_encode(MDB_val *row, const pay_event_t *event, apr_pool_t *p)
+int pay_store_event_encode(pay_bytes_t *row, const pay_event_t *event, apr_pool_t *p)
 {
     return pay_row_encode(row, event_fields, EVENT_FIELDS, event, p);
 }
@@ -131,7 +132,7 @@ int pay_store_event_load(pay_event_t **out, pay_rows_txn_t *txn, const pay_event
                          apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
     int rc;
 
     *out = NULL;
@@ -145,15 +146,15 @@ int pay_store_event_first(pay_event_t **out, pay_rows_txn_t *txn, const pay_even
                           apr_pool_t *p)
 {
     pay_store_key_t prefix;
-    MDB_val at, row;
+    pay_bytes_t at, row;
     int rc;
 
     *out = NULL;
     pay_store_event_key(&prefix, place);
     prefix.len = TRANSACTION_KEY_LEN;
     rc = pay_rows_first(&at, &row, txn, PAY_TABLE_EVENT, &prefix, NULL, PAY_ROWS_FROM);
-    if (!rc && at.mv_size != PAY_STORE_EVENT_KEY_LEN) {
-        rc = MDB_NOTFOUND;
+    if (!rc && at.len != PAY_STORE_EVENT_KEY_LEN) {
+        rc = PAY_ROWS_NOTFOUND;
     }
     return rc ? rc : pay_store_event_decode(out, &at, &row, p);
 }
@@ -172,12 +173,12 @@ static int due_of(pay_store_entry_t *entry, const pay_store_key_t *at, const voi
 
     (void)at;
     if (!event->due_at) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     entry->table = PAY_TABLE_EVENT_DUE;
     entry->value_len = 0;
     pay_store_event_due_key(&entry->key, event);
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static int parked_of(pay_store_entry_t *entry, const pay_store_key_t *at, const void *record)
@@ -186,16 +187,16 @@ static int parked_of(pay_store_entry_t *entry, const pay_store_key_t *at, const 
 
     (void)at;
     if (!event->parked_at) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     entry->table = PAY_TABLE_EVENT_PARKED;
     entry->value_len = 0;
     pay_store_event_parked_key(&entry->key, event);
-    return MDB_SUCCESS;
+    return 0;
 }
 
 /* An entry has no sequence: 0 stands for the first event of the transaction. */
-static int row_of(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
+static int row_of(pay_store_key_t *row_key, const pay_bytes_t *key, const pay_bytes_t *value)
 {
     pay_event_t place;
 
@@ -207,7 +208,7 @@ static int row_of(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *v
     return 1;
 }
 
-static const char *wrong(pay_table_t table, const MDB_val *key, const void *record)
+static const char *wrong(pay_table_t table, const pay_bytes_t *key, const void *record)
 {
     (void)key;
     (void)record;
@@ -232,10 +233,10 @@ static const pay_store_index_t indexes[] = {
      .wrong = wrong},
 };
 
-static int load(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p)
+static int load(void **record, pay_rows_txn_t *txn, const pay_bytes_t *row_key, apr_pool_t *p)
 {
     pay_event_t place, *event = NULL;
-    int rc = MDB_NOTFOUND;
+    int rc = PAY_ROWS_NOTFOUND;
 
     if (pay_store_event_key_read(&place, row_key)) {
         rc = place.sequence ? pay_store_event_load(&event, txn, &place, p)
@@ -251,7 +252,7 @@ const pay_store_record_t pay_store_event_record = {
 int pay_store_event_store(pay_rows_txn_t *txn, const pay_event_t *event, apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val row;
+    pay_bytes_t row;
     int rc;
 
     rc = pay_store_event_encode(&row, event, p);
@@ -276,7 +277,7 @@ static int move_to(pay_rows_txn_t *txn, pay_event_t *event, apr_time_t due_at, a
 {
     const pay_event_t before = *event;
     pay_store_key_t key;
-    MDB_val row;
+    pay_bytes_t row;
     int rc;
 
     event->due_at = due_at;
@@ -307,8 +308,8 @@ int pay_store_event_promote(int *any, pay_rows_txn_t *txn, const pay_event_t *go
 
     *any = 0;
     rc = pay_store_event_first(&next, txn, gone, p);
-    if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) { /* a damaged one waits for repair */
-        return MDB_SUCCESS;
+    if (rc == PAY_ROWS_NOTFOUND || rc == PAY_ROWS_BAD) { /* a damaged one waits for repair */
+        return 0;
     }
     if (rc || next->due_at || next->parked_at) {
         return rc;

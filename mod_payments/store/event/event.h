@@ -4,8 +4,8 @@
 
 /*
  * Event rows inside a transaction that the caller holds. Of the undelivered events of a transaction
- * and endpoint only the first has an entry in event_due or event_parked. Functions return LMDB's
- * codes or PAY_ROWS_BAD (already logged).
+ * and endpoint only the first has an entry in event_due or event_parked. Functions return the
+ * seam's codes or PAY_ROWS_BAD (already logged).
  */
 
 #include "store/event/endpoint.h"
@@ -21,21 +21,21 @@
 
 void pay_store_event_key(pay_store_key_t *key, const pay_event_t *event);
 /* Returns 1 and sets endpoint, scope, charge_seq and sequence if the bytes are such a key. */
-int pay_store_event_key_read(pay_event_t *place, const MDB_val *key);
+int pay_store_event_key_read(pay_event_t *place, const pay_bytes_t *key);
 void pay_store_event_due_key(pay_store_key_t *key, const pay_event_t *event);
 void pay_store_event_parked_key(pay_store_key_t *key, const pay_event_t *event);
 /* Returns 1 and sets `place` if the bytes are a key of event_due or, with due_at 0, of
  * event_parked. Its sequence is 0: pay_store_event_first finds the event. */
-int pay_store_event_entry_read(pay_event_t *place, const MDB_val *key);
+int pay_store_event_entry_read(pay_event_t *place, const pay_bytes_t *key);
 
 /* The endpoint's entries in event_due. */
 void pay_store_event_timed(pay_store_timed_t *out, const pay_scope_t *scope,
                            pay_endpoint_kind_t kind);
 
-int pay_store_event_decode(pay_event_t **out, const MDB_val *key, const MDB_val *row,
+int pay_store_event_decode(pay_event_t **out, const pay_bytes_t *key, const pay_bytes_t *row,
                            apr_pool_t *p);
-int pay_store_event_encode(MDB_val *row, const pay_event_t *event, apr_pool_t *p);
-/* The event at `place`; MDB_NOTFOUND if it does not exist. */
+int pay_store_event_encode(pay_bytes_t *row, const pay_event_t *event, apr_pool_t *p);
+/* The event at `place`; PAY_ROWS_NOTFOUND if it does not exist. */
 int pay_store_event_load(pay_event_t **out, pay_rows_txn_t *txn, const pay_event_t *place,
                          apr_pool_t *p);
 /* The first undelivered event of the transaction and endpoint of `place`. */

@@ -39,16 +39,16 @@ static int touch(touched_t **out, finish_t *finish, pay_rows_txn_t *txn, const p
         if (known->kind == event->endpoint && known->scope.account == event->scope.account
             && known->scope.mode == event->scope.mode) {
             *out = known;
-            return MDB_SUCCESS;
+            return 0;
         }
     }
     rc = pay_store_endpoint_load(&fresh.endpoint, txn, &event->scope, event->endpoint, finish->p);
-    if (rc && rc != MDB_NOTFOUND && rc != PAY_ROWS_BAD) {
+    if (rc && rc != PAY_ROWS_NOTFOUND && rc != PAY_ROWS_BAD) {
         return rc;
     }
     APR_ARRAY_PUSH(finish->touched, touched_t) = fresh;
     *out = &APR_ARRAY_IDX(finish->touched, finish->touched->nelts - 1, touched_t);
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static void look(touched_t *touched, apr_time_t at)
@@ -189,8 +189,8 @@ static int finish_one(finish_t *finish, pay_rows_txn_t *txn, pay_event_result_t 
     result->parked = 0;
     result->due_at = 0;
     rc = pay_store_event_load(&event, txn, result->event, finish->p);
-    if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
-        return MDB_SUCCESS;
+    if (rc == PAY_ROWS_NOTFOUND || rc == PAY_ROWS_BAD) {
+        return 0;
     }
     if (rc || event->leases != result->event->leases || !event->due_at
         || event->created_at != result->event->created_at
@@ -235,7 +235,7 @@ static int settle(finish_t *finish, pay_rows_txn_t *txn, touched_t *touched, uns
     pay_endpoint_t *endpoint = touched->endpoint;
 
     if (!endpoint) {
-        return MDB_SUCCESS;
+        return 0;
     }
     if (endpoint->enabled && pay_endpoint_is_failing(endpoint) && touched->failed) {
         endpoint->due_at = finish->now + lengthen(pay_endpoint_wait(endpoint->probes), jitter);
@@ -249,7 +249,7 @@ static int settle(finish_t *finish, pay_rows_txn_t *txn, touched_t *touched, uns
 static int finish_work(pay_rows_txn_t *txn, void *baton)
 {
     finish_t *finish = baton;
-    int i, rc = MDB_SUCCESS;
+    int i, rc = 0;
 
     /* Never grows: results hold pointers into it while the merchant's endpoint is added. */
     finish->touched = apr_array_make(finish->p, TOUCHED_MAX, sizeof(touched_t));
@@ -300,7 +300,7 @@ static int wake(pay_rows_txn_t *txn, const pay_event_t *event, apr_time_t now, i
 
     rc = pay_store_endpoint_load(&endpoint, txn, &event->scope, event->endpoint, p);
     if (rc || !endpoint->enabled) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
     }
     if (forgive) {
         if (pay_endpoint_is_failing(endpoint)) { /* as after a success, but on probation */
@@ -314,7 +314,7 @@ static int wake(pay_rows_txn_t *txn, const pay_event_t *event, apr_time_t now, i
     } else {
         changed = pay_store_endpoint_hasten(endpoint, now);
     }
-    return changed ? pay_store_endpoint_store(txn, endpoint, p) : MDB_SUCCESS;
+    return changed ? pay_store_endpoint_store(txn, endpoint, p) : 0;
 }
 
 static int retry(hand_t *hand, pay_rows_txn_t *txn, apr_time_t now)
@@ -356,7 +356,7 @@ static int hand_work(pay_rows_txn_t *txn, void *baton)
     hand->verdict = APR_SUCCESS;
     rc = pay_store_event_load(&hand->out, txn, &hand->place, hand->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? PAY_ROWS_SILENT : rc;
+        return rc == PAY_ROWS_NOTFOUND ? PAY_ROWS_SILENT : rc;
     }
     return hand->drop ? drop(hand, txn, now) : retry(hand, txn, now);
 }

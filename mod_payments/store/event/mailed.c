@@ -34,17 +34,17 @@ static int key_make(pay_store_key_t *key, const pay_scope_t *scope, const char *
         return EINVAL;
     }
     (void)pay_store_key_bytes(key, digest, sizeof(digest));
-    return MDB_SUCCESS;
+    return 0;
 }
 
-static void times_read(times_t *out, const MDB_val *row, apr_time_t now)
+static void times_read(times_t *out, const pay_bytes_t *row, apr_time_t now)
 {
-    const unsigned char *bytes = row->mv_data;
+    const unsigned char *bytes = row->data;
     apr_time_t at;
     size_t i;
 
     out->count = 0;
-    for (i = 0; i + TIME_LEN <= row->mv_size && out->count < PAY_STORE_MAILED_MAX; i += TIME_LEN) {
+    for (i = 0; i + TIME_LEN <= row->len && out->count < PAY_STORE_MAILED_MAX; i += TIME_LEN) {
         at = pay_store_read_time(bytes + i);
         if (at <= now && now - at < PAY_STORE_MAILED_TIME) {
             out->at[out->count++] = at;
@@ -55,7 +55,7 @@ static void times_read(times_t *out, const MDB_val *row, apr_time_t now)
 static int times_write(pay_rows_txn_t *txn, const pay_store_key_t *key, const times_t *times)
 {
     pay_store_key_t bytes;
-    MDB_val at = pay_store_key_val(key), row;
+    pay_bytes_t at = pay_store_key_val(key), row;
     int i;
 
     pay_store_key_start(&bytes);
@@ -66,9 +66,9 @@ static int times_write(pay_rows_txn_t *txn, const pay_store_key_t *key, const ti
     return pay_rows_put(txn, PAY_TABLE_META, &at, &row, 0);
 }
 
-static int is_mailed(const MDB_val *key)
+static int is_mailed(const pay_bytes_t *key)
 {
-    return key->mv_size == MAILED_KEY_LEN && memcmp(key->mv_data, mailed_prefix, PREFIX_LEN) == 0;
+    return key->len == MAILED_KEY_LEN && memcmp(key->data, mailed_prefix, PREFIX_LEN) == 0;
 }
 
 /* Copies the keys of old rows among the first few after `key` and, after the last row, those from
@@ -78,16 +78,16 @@ static int old_rows(unsigned char out[SWEEP_VISITS][MAILED_KEY_LEN], int *count,
 {
     pay_store_key_t prefix = {.len = 0};
     pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_META, &prefix, key, PAY_ROWS_FROM);
-    MDB_val at, row;
+    pay_bytes_t at, row;
     times_t times;
     int rc, visits, wrapped = 0;
 
     *count = 0;
     (void)pay_store_key_of(&prefix, key->bytes, PREFIX_LEN);
     rc = pay_rows_next(&at, &row, &scan);
-    for (visits = 0; visits < SWEEP_VISITS && (!rc || rc == MDB_NOTFOUND) && wrapped < 2;
+    for (visits = 0; visits < SWEEP_VISITS && (!rc || rc == PAY_ROWS_NOTFOUND) && wrapped < 2;
          visits++) {
-        if (rc == MDB_NOTFOUND || !is_mailed(&at)) {
+        if (rc == PAY_ROWS_NOTFOUND || !is_mailed(&at)) {
             wrapped++;
             pay_rows_scan_move(&scan, NULL);
             rc = pay_rows_next(&at, &row, &scan);
@@ -95,7 +95,7 @@ static int old_rows(unsigned char out[SWEEP_VISITS][MAILED_KEY_LEN], int *count,
         }
         times_read(&times, &row, now);
         if (times.count == 0) {
-            memcpy(out[(*count)++], at.mv_data, MAILED_KEY_LEN);
+            memcpy(out[(*count)++], at.data, MAILED_KEY_LEN);
         }
         rc = pay_rows_next(&at, &row, &scan);
     }
@@ -105,15 +105,15 @@ static int old_rows(unsigned char out[SWEEP_VISITS][MAILED_KEY_LEN], int *count,
 static int sweep(pay_rows_txn_t *txn, const pay_store_key_t *key, apr_time_t now)
 {
     unsigned char old[SWEEP_VISITS][MAILED_KEY_LEN];
-    MDB_val at;
+    pay_bytes_t at;
     int i, count, rc;
 
     rc = old_rows(old, &count, txn, key, now);
     for (i = 0; !rc && i < count; i++) {
-        at.mv_size = MAILED_KEY_LEN;
-        at.mv_data = old[i];
+        at.len = MAILED_KEY_LEN;
+        at.data = old[i];
         rc = pay_rows_del(txn, PAY_TABLE_META, &at);
-        rc = rc == MDB_NOTFOUND ? MDB_SUCCESS : rc; /* visited twice */
+        rc = rc == PAY_ROWS_NOTFOUND ? 0 : rc; /* visited twice */
     }
     return rc;
 }
@@ -123,7 +123,7 @@ int pay_store_mailed_count(apr_time_t *until, pay_rows_txn_t *txn, const pay_sco
 {
     times_t times = {.count = 0};
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
     int rc;
 
     *until = 0;
@@ -133,7 +133,7 @@ int pay_store_mailed_count(apr_time_t *until, pay_rows_txn_t *txn, const pay_sco
     }
     at = pay_store_key_val(&key);
     rc = pay_rows_get(&row, txn, PAY_TABLE_META, &at);
-    if (rc && rc != MDB_NOTFOUND) {
+    if (rc && rc != PAY_ROWS_NOTFOUND) {
         return rc;
     }
     if (!rc) {
@@ -141,7 +141,7 @@ int pay_store_mailed_count(apr_time_t *until, pay_rows_txn_t *txn, const pay_sco
     }
     if (times.count == PAY_STORE_MAILED_MAX) {
         *until = times.at[0] + PAY_STORE_MAILED_TIME;
-        return MDB_SUCCESS;
+        return 0;
     }
     times.at[times.count++] = now;
     rc = times_write(txn, &key, &times);
@@ -152,7 +152,7 @@ int pay_store_mailed_remove(pay_rows_txn_t *txn, const pay_scope_t *scope, const
                             apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val at;
+    pay_bytes_t at;
     int rc;
 
     rc = key_make(&key, scope, address, p);
@@ -161,5 +161,5 @@ int pay_store_mailed_remove(pay_rows_txn_t *txn, const pay_scope_t *scope, const
     }
     at = pay_store_key_val(&key);
     rc = pay_rows_del(txn, PAY_TABLE_META, &at);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
 }

@@ -5,7 +5,7 @@
 /*
  * The number of receipts sent to a payer's mailbox recently, inside a transaction that the caller
  * holds: rows "mailed/", scope and the digest of the address in the table meta. So the limit holds
- * over all processes and restarts. Functions return LMDB's codes.
+ * over all processes and restarts. Functions return the seam's codes.
  */
 
 #include "store/keys.h"

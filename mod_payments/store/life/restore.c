@@ -95,7 +95,7 @@ static int newest_charge(apr_time_t *out, pay_rows_txn_t *txn, const pay_scope_t
                          apr_time_t now)
 {
     pay_store_key_t prefix, beyond;
-    MDB_val key, val;
+    pay_bytes_t key, val;
     int rc;
 
     *out = 0;
@@ -103,10 +103,10 @@ static int newest_charge(apr_time_t *out, pay_rows_txn_t *txn, const pay_scope_t
     pay_store_charge_time_key(&beyond, scope, now, ~(apr_uint64_t)0);
     rc = pay_rows_first(&key, &val, txn, PAY_TABLE_CHARGE_BY_TIME, &prefix, &beyond,
                         PAY_ROWS_BEFORE);
-    if (!rc && key.mv_size == PAY_STORE_CHARGE_TIME_KEY_LEN) {
-        *out = pay_store_read_time((const char *)key.mv_data + PAY_STORE_SCOPE_LEN);
+    if (!rc && key.len == PAY_STORE_CHARGE_TIME_KEY_LEN) {
+        *out = pay_store_read_time((const char *)key.data + PAY_STORE_SCOPE_LEN);
     }
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
 }
 
 /* The newest charge of all scopes: everything in a copy was made before the copy. */
@@ -114,15 +114,15 @@ static int newest_of_all(apr_time_t *out, pay_rows_txn_t *txn, apr_time_t now)
 {
     pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_SCOPE, NULL, NULL, PAY_ROWS_FROM);
     pay_scope_t scope;
-    MDB_val key, val;
+    pay_bytes_t key, val;
     apr_time_t when;
     int rc;
 
     *out = 0;
     rc = pay_rows_next(&key, &val, &scan);
     while (!rc) {
-        if (key.mv_size == PAY_STORE_SCOPE_LEN) {
-            pay_store_read_scope(&scope, key.mv_data);
+        if (key.len == PAY_STORE_SCOPE_LEN) {
+            pay_store_read_scope(&scope, key.data);
             rc = newest_charge(&when, txn, &scope, now);
             *out = !rc && when > *out ? when : *out;
         }
@@ -206,7 +206,7 @@ static int begin_work(pay_rows_txn_t *txn, void *baton)
     return rc;
 }
 
-int pay_lmdb_env_opened(MDB_env *mdb, const pay_lmdb_file_id_t *file, const char *path,
+int pay_lmdb_env_opened(pay_lmdb_raw_t *mdb, const pay_lmdb_file_id_t *file, const char *path,
                         int read_only)
 {
     look_t look = {.file = file};
@@ -221,7 +221,7 @@ int pay_lmdb_env_opened(MDB_env *mdb, const pay_lmdb_file_id_t *file, const char
         epoch_tell(path, &look.stored, &look.content);
     }
     /* A full store (EIO: a full disk, at commit) must still be readable. */
-    return rc == MDB_MAP_FULL || rc == ENOSPC || rc == EIO ? 0 : rc;
+    return rc == PAY_ROWS_FULL || rc == ENOSPC || rc == EIO ? 0 : rc;
 }
 
 int pay_store_restore_mark(pay_rows_txn_t *txn, void *when)
@@ -295,17 +295,16 @@ static int find_unsynced(confirm_t *confirm, pay_rows_txn_t *txn)
     pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_ACCOUNT, NULL, NULL, PAY_ROWS_FROM);
     pay_account_t *account;
     apr_time_t from;
-    MDB_val key, row;
+    pay_bytes_t key, row;
     int rc, wanted, synced;
 
     rc = pay_rows_next(&key, &row, &scan);
     while (!rc && !confirm->first) {
-        if (key.mv_size != sizeof(apr_uint32_t)) {
+        if (key.len != sizeof(apr_uint32_t)) {
             rc = pay_rows_bad(PAY_TABLE_ACCOUNT, &key);
             break;
         }
-        rc =
-            pay_store_account_by_number(&account, txn, pay_store_read_u32(key.mv_data), confirm->p);
+        rc = pay_store_account_by_number(&account, txn, pay_store_read_u32(key.data), confirm->p);
         if (!rc) {
             rc = sync_judge(&wanted, &synced, &from, txn, account, &confirm->epoch, confirm->p);
             confirm->first = !rc && wanted && !synced ? account : NULL;

@@ -21,7 +21,7 @@ static const struct {
     {PAY_TABLE_CHARGE, offsetof(pay_store_stat_t, charges)},
     {PAY_TABLE_REFUND, offsetof(pay_store_stat_t, refunds)},
     {PAY_TABLE_HELD, offsetof(pay_store_stat_t, held)},
-    {PAY_TABLE_KEPT, offsetof(pay_store_stat_t, kept)},
+    {PAY_TABLE_IDEMPOTENCY, offsetof(pay_store_stat_t, idempotency_records)},
     {PAY_TABLE_EVENT, offsetof(pay_store_stat_t, events)},
     {PAY_TABLE_EVENT_PARKED, offsetof(pay_store_stat_t, parked)},
 };
@@ -55,7 +55,7 @@ apr_status_t pay_store_stat(pay_store_stat_t *out, pay_store_t *store, apr_pool_
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_schema_get(&version, txn.mdb);
+    rc = pay_lmdb_schema_get(&version, txn.native);
     if (!rc) {
         out->schema_version = version;
         rc = stat_tables(out, &txn);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/lmdb/line.h"
+#include "store/lmdb/queue.h"
 
 #include "base/log.h"
 #include "base/shared/clock.h"
@@ -265,7 +265,7 @@ static void batch_run(batch_t *batch)
 
     rc = batch_apply(batch);
     for (drains = 0; !rc && drains < PAY_LMDB_DRAINS_MAX; drains++) {
-        pay_lmdb_line_take(batch->env, batch->waiter, &batch->count, batch->count_max);
+        pay_lmdb_queue_take(batch->env, batch->waiter, &batch->count, batch->count_max);
         if (batch->applied == batch->count) {
             break;
         }
@@ -314,14 +314,14 @@ static void lead(pay_lmdb_env_t *env, pay_lmdb_waiter_t *own)
 {
     const pay_store_options_t *options = &own->db->options;
     batch_t batch = {.env = env, .used = 1, .count_max = options->commit_batch};
-    int turn;
+    int has_lock;
 
     begin_mark(env, pay_clock_ms());
-    turn =
-        pay_lmdb_turn_take(options->shared, own->until_ms, apr_time_as_msec(options->commit_wait));
-    if (turn) {
+    has_lock = pay_lmdb_writer_lock_take(options->shared, own->until_ms,
+                                         apr_time_as_msec(options->commit_wait));
+    if (has_lock) {
         batch_lead(&batch, own);
-        pay_lmdb_turn_give(options->shared);
+        pay_lmdb_writer_lock_give(options->shared);
     } else {
         begin_mark(env, 0);
         own->rv = PAY_STORE_EBUSY;
@@ -365,7 +365,7 @@ apr_status_t pay_rows_commit(pay_store_t *db, pay_turn_t turn, int grows, pay_ro
     return waiter.rv;
 }
 
-void pay_rows_hint(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key)
+void pay_rows_hint(pay_rows_txn_t *txn, pay_table_t table, const pay_bytes_t *key)
 {
     (void)txn, (void)table, (void)key;
 }
@@ -380,7 +380,7 @@ static int is_stalled(pay_lmdb_env_t *env, const pay_store_t *db)
     pthread_mutex_lock(&env->mutex);
     stalled = env->begin_since_ms && pay_clock_ms() - env->begin_since_ms >= wait_ms;
     pthread_mutex_unlock(&env->mutex);
-    return stalled || pay_lmdb_turn_is_stalled(db->options.shared, wait_ms);
+    return stalled || pay_lmdb_writer_lock_is_stalled(db->options.shared, wait_ms);
 }
 
 apr_status_t pay_store_probe(pay_store_t *store)
@@ -393,8 +393,8 @@ apr_status_t pay_store_probe(pay_store_t *store)
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    env = mdb_env_get_userctx(mdb_txn_env(txn.mdb));
-    rv = transaction_check(env, txn.mdb);
+    env = mdb_env_get_userctx(mdb_txn_env(txn.native));
+    rv = transaction_check(env, txn.native);
     if (rv == APR_SUCCESS && is_stalled(env, store)) {
         rv = PAY_STORE_EBUSY;
     }

@@ -159,7 +159,7 @@ static int table_touch(pay_rows_txn_t *txn, MDB_dbi dbi)
     MDB_val key, val;
     int rc;
 
-    rc = mdb_cursor_open(txn->mdb, dbi, &cursor);
+    rc = mdb_cursor_open(txn->native, dbi, &cursor);
     if (rc) {
         return rc;
     }
@@ -217,8 +217,8 @@ apr_status_t pay_lmdb_pages_agree(int *agree, pay_store_t *store)
         if (rv != APR_SUCCESS) {
             return rv;
         }
-        number = mdb_txn_id(txn.mdb);
-        (void)mdb_env_info(mdb_txn_env(txn.mdb), &info);
+        number = mdb_txn_id(txn.native);
+        (void)mdb_env_info(mdb_txn_env(txn.native), &info);
         pay_rows_end(&txn);
         *agree = number == info.me_last_txnid;
     }
@@ -227,33 +227,37 @@ apr_status_t pay_lmdb_pages_agree(int *agree, pay_store_t *store)
 
 /* ---- raw transactions */
 
-int pay_lmdb_raw_read(MDB_env *mdb, pay_rows_work_t work, void *baton)
+int pay_lmdb_raw_read(pay_lmdb_raw_t *mdb, pay_rows_work_t work, void *baton)
 {
     pay_rows_txn_t txn = {.store = NULL};
+    MDB_txn *native;
     int rc;
 
-    rc = mdb_txn_begin(mdb, NULL, MDB_RDONLY, &txn.mdb);
+    rc = mdb_txn_begin(mdb, NULL, MDB_RDONLY, &native);
     if (rc) {
         return rc;
     }
+    txn.native = native;
     rc = work(&txn, baton);
-    mdb_txn_abort(txn.mdb);
+    mdb_txn_abort(native);
     return rc;
 }
 
-int pay_lmdb_raw_write(MDB_env *mdb, pay_rows_work_t work, void *baton)
+int pay_lmdb_raw_write(pay_lmdb_raw_t *mdb, pay_rows_work_t work, void *baton)
 {
     pay_rows_txn_t txn = {.turn = pay_turn_store()};
+    MDB_txn *native;
     int rc;
 
-    rc = mdb_txn_begin(mdb, NULL, 0, &txn.mdb);
+    rc = mdb_txn_begin(mdb, NULL, 0, &native);
     if (rc) {
         return rc;
     }
+    txn.native = native;
     rc = work(&txn, baton);
     if (rc) {
-        mdb_txn_abort(txn.mdb);
+        mdb_txn_abort(native);
         return rc;
     }
-    return mdb_txn_commit(txn.mdb);
+    return mdb_txn_commit(native);
 }

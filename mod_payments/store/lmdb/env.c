@@ -346,13 +346,12 @@ void pay_lmdb_env_detach(pay_lmdb_env_t *env)
     assert(env->handles > 0);
     env->handles--;
     /* Between two leaders of the commit queue nobody uses it, but works still wait. */
-    while (env->handles == 0
-           && (env->uses > 0 || env->turn_taken || env->state == PAY_LMDB_OPENING)) {
+    while (env->handles == 0 && (env->uses > 0 || env->is_led || env->state == PAY_LMDB_OPENING)) {
         if (!pay_clock_cond_wait(&env->changed, &env->mutex, until)) {
             break; /* the process ends while a thread is running: better left open */
         }
     }
-    if (env->handles == 0 && env->uses == 0 && !env->turn_taken
+    if (env->handles == 0 && env->uses == 0 && !env->is_led
         && (env->state == PAY_LMDB_OPEN || env->state == PAY_LMDB_DOWN)) {
         pay_lmdb_env_close(env);
     }

@@ -74,10 +74,10 @@ typedef struct pay_lmdb_env_t {
     unsigned int readers_free;
     unsigned int readers_free_max;
 
-    int turn_taken;             /* a thread writes or waits for LMDB's lock */
+    int is_led;                 /* a thread leads: it writes, or waits for LMDB's lock */
     apr_int64_t begin_since_ms; /* start of the wait for the lock; 0: it does not wait */
     pay_lmdb_waiter_t *first, *last;
-    unsigned int in_line;  /* length of the queue */
+    unsigned int queued;   /* length of the queue */
     int batch_count;       /* works of the last transaction; owned by the leader */
     apr_int64_t commit_us; /* smoothed duration of commits; owned by the leader */
 
@@ -146,7 +146,7 @@ apr_status_t pay_lmdb_handle_close(void *db);
  * not. */
 static inline pay_lmdb_env_t *pay_lmdb_env_of(const pay_rows_txn_t *txn)
 {
-    return mdb_env_get_userctx(mdb_txn_env(txn->mdb));
+    return mdb_env_get_userctx(mdb_txn_env(txn->native));
 }
 
 /* --- store/lmdb/env.c --- */

@@ -30,12 +30,12 @@ static const char opener_name[] = "opener";
 /* A missing or undecodable row names no namespace. */
 static int opener_get(opener_t *out, MDB_txn *txn)
 {
-    MDB_val key = {sizeof(opener_name) - 1, (void *)opener_name};
-    MDB_val val;
+    const pay_bytes_t key = {sizeof(opener_name) - 1, opener_name};
+    pay_bytes_t val;
     int rc;
 
     memset(out, 0, sizeof(*out));
-    rc = mdb_get(txn, pay_lmdb_dbi(PAY_TABLE_META), &key, &val);
+    rc = mdb_get(txn, pay_lmdb_dbi(PAY_TABLE_META), pay_lmdb_val(&key), pay_lmdb_val(&val));
     if (rc) {
         return rc == MDB_NOTFOUND ? 0 : rc;
     }
@@ -47,9 +47,9 @@ static int opener_get(opener_t *out, MDB_txn *txn)
 
 static int opener_put(MDB_txn *txn, const opener_t *self)
 {
-    MDB_val key = {sizeof(opener_name) - 1, (void *)opener_name};
+    const pay_bytes_t key = {sizeof(opener_name) - 1, opener_name};
     apr_pool_t *pool;
-    MDB_val val;
+    pay_bytes_t val;
     int rc;
 
     rc = apr_pool_create(&pool, NULL);
@@ -58,7 +58,7 @@ static int opener_put(MDB_txn *txn, const opener_t *self)
     }
     rc = pay_row_encode(&val, opener_fields, OPENER_FIELDS, self, pool);
     if (!rc) {
-        rc = mdb_put(txn, pay_lmdb_dbi(PAY_TABLE_META), &key, &val, 0);
+        rc = mdb_put(txn, pay_lmdb_dbi(PAY_TABLE_META), pay_lmdb_val(&key), pay_lmdb_val(&val), 0);
     }
     apr_pool_destroy(pool);
     return rc;

@@ -10,9 +10,14 @@
 
 #include "store/rows.h"
 
-int pay_lmdb_raw_read(MDB_env *mdb, pay_rows_work_t work, void *baton);
+#include <lmdb.h>
+
+/* An environment of LMDB: opaque for callers outside of the engine. */
+typedef MDB_env pay_lmdb_raw_t;
+
+int pay_lmdb_raw_read(pay_lmdb_raw_t *mdb, pay_rows_work_t work, void *baton);
 /* Commits if `work` returns 0. Waits for other processes without a time limit. */
-int pay_lmdb_raw_write(MDB_env *mdb, pay_rows_work_t work, void *baton);
+int pay_lmdb_raw_write(pay_lmdb_raw_t *mdb, pay_rows_work_t work, void *baton);
 
 /*
  * Makes a compact copy of the store's file in the new directory `path` (mode 0700), runs `mark` in

@@ -153,7 +153,7 @@ void pay_lmdb_space_log_full(pay_lmdb_env_t *env, int rc)
 
 int pay_lmdb_space_stat(pay_store_stat_t *out, const pay_rows_txn_t *txn)
 {
-    MDB_env *mdb = mdb_txn_env(txn->mdb);
+    MDB_env *mdb = mdb_txn_env(txn->native);
     apr_int64_t pages;
     MDB_envinfo info;
     MDB_stat stat;
@@ -167,7 +167,7 @@ int pay_lmdb_space_stat(pay_store_stat_t *out, const pay_rows_txn_t *txn)
     if (rc) {
         return rc;
     }
-    pages = (apr_int64_t)info.me_last_pgno + 1 - space_free_pages(txn->mdb);
+    pages = (apr_int64_t)info.me_last_pgno + 1 - space_free_pages(txn->native);
     out->map_bytes = (apr_int64_t)info.me_mapsize;
     out->used_bytes = pages * (apr_int64_t)stat.ms_psize;
     out->readers = info.me_numreaders;

@@ -33,7 +33,7 @@ int pay_rows_count(apr_uint64_t *count, const pay_rows_txn_t *txn, pay_table_t t
     MDB_stat stat;
     int rc;
 
-    rc = mdb_stat(txn->mdb, pay_lmdb_dbi(table), &stat);
+    rc = mdb_stat(txn->native, pay_lmdb_dbi(table), &stat);
     *count = rc ? 0 : stat.ms_entries;
     return rc;
 }
@@ -43,15 +43,15 @@ int pay_rows_table_is_missing(const pay_rows_txn_t *txn, pay_table_t table)
     unsigned int flags;
 
     return table >= PAY_TABLE_LATER_FIRST
-           && mdb_dbi_flags(txn->mdb, pay_lmdb_dbi(table), &flags) == EINVAL;
+           && mdb_dbi_flags(txn->native, pay_lmdb_dbi(table), &flags) == EINVAL;
 }
 
-int pay_rows_bad(pay_table_t table, const MDB_val *key)
+int pay_rows_bad(pay_table_t table, const pay_bytes_t *key)
 {
     static const char digits[] = "0123456789abcdef";
-    const unsigned char *bytes = key->mv_data;
+    const unsigned char *bytes = key->data;
     char hex[2 * LOGGED_KEY_MAX + 1];
-    size_t len = key->mv_size < LOGGED_KEY_MAX ? key->mv_size : LOGGED_KEY_MAX;
+    size_t len = key->len < LOGGED_KEY_MAX ? key->len : LOGGED_KEY_MAX;
     size_t i;
 
     /* In this table the scope is followed by the token itself, which nobody may read. */
@@ -66,18 +66,18 @@ int pay_rows_bad(pay_table_t table, const MDB_val *key)
     pay_log(PAY_LOG_ERR, APR_SUCCESS,
             PAYLOGNO(00104) "table %s: the row of key 0x%s%s does not decode; run paymentsctl "
                             "store check and restore the store from a backup",
-            pay_rows_table_name(table), hex, len < key->mv_size ? "..." : "");
+            pay_rows_table_name(table), hex, len < key->len ? "..." : "");
     return PAY_ROWS_BAD;
 }
 
 int pay_lmdb_schema_get(apr_uint32_t *version, MDB_txn *txn)
 {
-    MDB_val key = {sizeof(schema_name) - 1, (void *)schema_name};
+    const pay_bytes_t key = {sizeof(schema_name) - 1, schema_name};
     MDB_val val;
     int rc;
 
     *version = 0;
-    rc = mdb_get(txn, pay_lmdb_dbi(PAY_TABLE_META), &key, &val);
+    rc = mdb_get(txn, pay_lmdb_dbi(PAY_TABLE_META), pay_lmdb_val(&key), &val);
     if (rc) {
         return rc;
     }
@@ -112,15 +112,16 @@ apr_status_t pay_lmdb_schema_check(pay_lmdb_env_t *env, MDB_txn *txn)
 
 static int schema_put(MDB_txn *txn)
 {
-    MDB_val key = {sizeof(schema_name) - 1, (void *)schema_name};
+    const pay_bytes_t key = {sizeof(schema_name) - 1, schema_name};
     pay_store_key_t number;
-    MDB_val val;
+    pay_bytes_t val;
     int rc;
 
     pay_store_key_start(&number);
     pay_store_key_u32(&number, PAY_STORE_SCHEMA_VERSION);
     val = pay_store_key_val(&number);
-    rc = mdb_put(txn, pay_lmdb_dbi(PAY_TABLE_META), &key, &val, MDB_NOOVERWRITE);
+    rc = mdb_put(txn, pay_lmdb_dbi(PAY_TABLE_META), pay_lmdb_val(&key), pay_lmdb_val(&val),
+                 MDB_NOOVERWRITE);
     return rc == MDB_KEYEXIST ? 0 : rc; /* another process was faster */
 }
 
@@ -267,45 +268,51 @@ apr_status_t pay_lmdb_tables_open(MDB_env *mdb, const char *path, int create, in
 
 /* ---- scans */
 
-/* Moves to the last row below the key. */
-static int seek_below(MDB_cursor *cursor, MDB_val *key, MDB_val *row)
+static int move(pay_bytes_t *key, pay_bytes_t *row, const pay_rows_scan_t *scan, MDB_cursor_op op)
 {
-    int rc = mdb_cursor_get(cursor, key, row, MDB_SET_RANGE);
+    return mdb_cursor_get(scan->cursor, pay_lmdb_val(key), pay_lmdb_val(row), op);
+}
+
+/* Moves to the last row below the key. */
+static int seek_below(pay_bytes_t *key, pay_bytes_t *row, const pay_rows_scan_t *scan)
+{
+    int rc = move(key, row, scan, MDB_SET_RANGE);
 
     if (rc && rc != MDB_NOTFOUND) {
         return rc;
     }
-    return mdb_cursor_get(cursor, key, row, rc ? MDB_LAST : MDB_PREV);
+    return move(key, row, scan, rc ? MDB_LAST : MDB_PREV);
 }
 
-static int seek(MDB_val *key, MDB_val *row, const pay_rows_scan_t *scan)
+static int seek(pay_bytes_t *key, pay_bytes_t *row, const pay_rows_scan_t *scan)
 {
     const int is_given = scan->from && scan->from->len > 0;
     const pay_store_key_t *from = is_given ? scan->from : scan->prefix;
     int rc;
 
     if (!from || from->len == 0) {
-        return mdb_cursor_get(scan->cursor, key, row,
-                              scan->way == PAY_ROWS_BEFORE ? MDB_LAST : MDB_FIRST);
+        return move(key, row, scan, scan->way == PAY_ROWS_BEFORE ? MDB_LAST : MDB_FIRST);
     }
     *key = pay_store_key_val(from);
     if (scan->way == PAY_ROWS_BEFORE) {
-        return seek_below(scan->cursor, key, row);
+        return seek_below(key, row, scan);
     }
-    rc = mdb_cursor_get(scan->cursor, key, row, MDB_SET_RANGE);
-    if (!rc && is_given && scan->way == PAY_ROWS_AFTER && key->mv_size == from->len
-        && memcmp(key->mv_data, from->bytes, from->len) == 0) {
-        rc = mdb_cursor_get(scan->cursor, key, row, MDB_NEXT);
+    rc = move(key, row, scan, MDB_SET_RANGE);
+    if (!rc && is_given && scan->way == PAY_ROWS_AFTER && key->len == from->len
+        && memcmp(key->data, from->bytes, from->len) == 0) {
+        rc = move(key, row, scan, MDB_NEXT);
     }
     return rc;
 }
 
-int pay_rows_scan_start(MDB_val *key, MDB_val *row, pay_rows_scan_t *scan)
+int pay_rows_scan_start(pay_bytes_t *key, pay_bytes_t *row, pay_rows_scan_t *scan)
 {
+    MDB_cursor *cursor = NULL;
     int rc = MDB_SUCCESS;
 
     if (!scan->cursor) {
-        rc = mdb_cursor_open(scan->txn->mdb, pay_lmdb_dbi(scan->table), &scan->cursor);
+        rc = mdb_cursor_open(scan->txn->native, pay_lmdb_dbi(scan->table), &cursor);
+        scan->cursor = cursor;
     }
     if (!rc) {
         rc = seek(key, row, scan);
@@ -322,7 +329,7 @@ int pay_rows_scan_end(pay_rows_scan_t *scan, int rc)
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-int pay_rows_first(MDB_val *key, MDB_val *row, const pay_rows_txn_t *txn, pay_table_t table,
+int pay_rows_first(pay_bytes_t *key, pay_bytes_t *row, const pay_rows_txn_t *txn, pay_table_t table,
                    const pay_store_key_t *prefix, const pay_store_key_t *from, pay_rows_way_t way)
 {
     pay_rows_scan_t scan = pay_rows_scan(txn, table, prefix, from, way);
@@ -333,7 +340,7 @@ int pay_rows_first(MDB_val *key, MDB_val *row, const pay_rows_txn_t *txn, pay_ta
     return rc;
 }
 
-MDB_val pay_rows_dup(const MDB_val *val, apr_pool_t *p)
+pay_bytes_t pay_rows_dup(const pay_bytes_t *val, apr_pool_t *p)
 {
-    return (MDB_val){val->mv_size, apr_pmemdup(p, val->mv_data, val->mv_size)};
+    return (pay_bytes_t){val->len, apr_pmemdup(p, val->data, val->len)};
 }

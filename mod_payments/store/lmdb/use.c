@@ -203,7 +203,7 @@ static int reader_start(MDB_txn **txn, MDB_txn *free, pay_lmdb_env_t *env)
 apr_status_t pay_rows_begin(pay_rows_txn_t *txn, pay_store_t *store)
 {
     pay_lmdb_env_t *env;
-    MDB_txn *free = NULL;
+    MDB_txn *free = NULL, *native;
     apr_status_t rv;
     int dead;
     int rc;
@@ -213,18 +213,19 @@ apr_status_t pay_rows_begin(pay_rows_txn_t *txn, pay_store_t *store)
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = reader_start(&txn->mdb, free, env);
+    rc = reader_start(&native, free, env);
     if (rc == MDB_READERS_FULL) {
         (void)mdb_reader_check(env->mdb, &dead); /* processes that died left their slots behind */
-        rc = reader_start(&txn->mdb, NULL, env);
+        rc = reader_start(&native, NULL, env);
     }
     if (rc == MDB_MAP_RESIZED) {
         rc = pay_lmdb_env_resize(env);
         if (rc) {
             return pay_rows_status(rc);
         }
-        rc = reader_start(&txn->mdb, NULL, env);
+        rc = reader_start(&native, NULL, env);
     }
+    txn->native = native;
     if (rc) {
         pay_lmdb_env_fault(env, rc);
         pay_lmdb_leave(env);
@@ -237,17 +238,17 @@ void pay_rows_end(pay_rows_txn_t *txn)
     pay_lmdb_env_t *env = pay_lmdb_env_of(txn); /* the store may have another one by now */
     int kept = 0;
 
-    mdb_txn_reset(txn->mdb);
+    mdb_txn_reset(txn->native);
     pthread_mutex_lock(&env->mutex);
     if (env->state == PAY_LMDB_OPEN && env->readers_free < env->readers_free_max) {
-        env->readers[env->readers_free] = txn->mdb;
+        env->readers[env->readers_free] = txn->native;
         env->readers_free++;
         pay_lmdb_env_release(env);
         kept = 1;
     }
     pthread_mutex_unlock(&env->mutex);
     if (!kept) {
-        mdb_txn_abort(txn->mdb);
+        mdb_txn_abort(txn->native);
         pay_lmdb_leave(env);
     }
 }

@@ -26,7 +26,7 @@ static int load_parked(pay_event_t *event, pay_rows_txn_t *txn, apr_pool_t *p)
     place.charge_seq = pay_event_charge_seq(event);
     rc = pay_store_event_load(&parked, txn, &place, p);
     event->parked = parked;
-    return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_NOTFOUND || rc == PAY_ROWS_BAD ? 0 : rc;
 }
 
 int pay_store_event_records(pay_event_t *event, pay_rows_txn_t *txn, apr_pool_t *p)
@@ -34,8 +34,8 @@ int pay_store_event_records(pay_event_t *event, pay_rows_txn_t *txn, apr_pool_t 
     pay_store_refund_t *refund = NULL;
     pay_charge_t *charge = NULL;
     pay_store_key_t key;
-    MDB_val at;
-    int rc = MDB_SUCCESS;
+    pay_bytes_t at;
+    int rc = 0;
 
     if (event->charge_seq) {
         rc = pay_store_charge_get(&charge, txn, &event->scope, pay_event_charge_seq(event), p);
@@ -45,7 +45,7 @@ int pay_store_event_records(pay_event_t *event, pay_rows_txn_t *txn, apr_pool_t 
         at = pay_store_key_val(&key);
         rc = pay_store_refund_get(&refund, txn, &at, p);
     }
-    if (rc == MDB_NOTFOUND || (!rc && !charge && event->kind != PAY_EVENT_TEST)) {
+    if (rc == PAY_ROWS_NOTFOUND || (!rc && !charge && event->kind != PAY_EVENT_TEST)) {
         pay_store_event_key(&key, event);
         at = pay_store_key_val(&key);
         return pay_rows_bad(PAY_TABLE_EVENT, &at);
@@ -88,20 +88,20 @@ static apr_time_t beyond(const take_t *take)
 }
 
 /* The event of an entry; *out is NULL if the entry was a leftover, which is removed now. */
-static int event_of(pay_event_t **out, pay_rows_txn_t *txn, const MDB_val *entry, apr_pool_t *p)
+static int event_of(pay_event_t **out, pay_rows_txn_t *txn, const pay_bytes_t *entry, apr_pool_t *p)
 {
     pay_event_t place;
-    int rc = MDB_NOTFOUND;
+    int rc = PAY_ROWS_NOTFOUND;
 
     *out = NULL;
     if (pay_store_event_entry_read(&place, entry)) {
         rc = pay_store_event_first(out, txn, &place, p);
     }
-    if (rc == MDB_SUCCESS && (*out)->due_at == place.due_at) {
-        return MDB_SUCCESS;
+    if (rc == 0 && (*out)->due_at == place.due_at) {
+        return 0;
     }
     *out = NULL;
-    if (rc && rc != MDB_NOTFOUND && rc != PAY_ROWS_BAD) {
+    if (rc && rc != PAY_ROWS_NOTFOUND && rc != PAY_ROWS_BAD) {
         return rc;
     }
     /* A row that does not decode waits for repair. */
@@ -130,13 +130,13 @@ static int is_listed(int *listed, take_t *take, pay_rows_txn_t *txn, const pay_e
 
     *listed = endpoint->scope.mode != PAY_TEST || pay_recipients_has(endpoint->recipients, address);
     if (*listed) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_endpoint_load(&notice, txn, &endpoint->scope, PAY_ENDPOINT_NOTICE, take->p);
     if (!rc) {
         *listed = notice->enabled && strcasecmp(notice->address, address) == 0;
     }
-    return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_NOTFOUND || rc == PAY_ROWS_BAD ? 0 : rc;
 }
 
 /*
@@ -153,7 +153,7 @@ static int judge_receipt(apr_time_t *until, int *withheld, take_t *take, pay_row
     *until = 0;
     *withheld = 0;
     if (endpoint->kind != PAY_ENDPOINT_RECEIPT || !*address) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = is_listed(&listed, take, txn, endpoint, address);
     *withheld = !rc && !listed;
@@ -207,7 +207,7 @@ static int take_event(take_t *take, pay_rows_txn_t *txn, const pay_endpoint_t *e
 static int park_old(int *more, take_t *take, pay_rows_txn_t *txn, pay_endpoint_t *endpoint)
 {
     const apr_time_t before = take->now - PAY_EVENT_TRY_FOR;
-    apr_array_header_t *list = apr_array_make(take->p, 16, sizeof(MDB_val));
+    apr_array_header_t *list = apr_array_make(take->p, 16, sizeof(pay_bytes_t));
     pay_store_timed_t timed;
     pay_endpoint_t *notice;
     pay_event_t *event;
@@ -215,16 +215,16 @@ static int park_old(int *more, take_t *take, pay_rows_txn_t *txn, pay_endpoint_t
 
     *more = 0;
     if (!endpoint->failing_since || endpoint->failing_since > before) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_endpoint_load(&notice, txn, &endpoint->scope, PAY_ENDPOINT_NOTICE, take->p);
-    if (!rc || rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
+    if (!rc || rc == PAY_ROWS_NOTFOUND || rc == PAY_ROWS_BAD) {
         pay_store_event_timed(&timed, &endpoint->scope, endpoint->kind);
         rc = pay_store_entries_between(list, txn, &timed, APR_INT64_MIN, APR_INT64_MAX,
                                        PARK_OLD_MAX);
     }
     for (i = 0; !rc && i < list->nelts; i++) {
-        rc = event_of(&event, txn, &APR_ARRAY_IDX(list, i, MDB_val), take->p);
+        rc = event_of(&event, txn, &APR_ARRAY_IDX(list, i, pay_bytes_t), take->p);
         if (rc || !event || leased_until(take, event) /* its result is yet to come */
             || (event->first_try_at ? i == 0 || event->first_try_at > before
                                     : event->created_at > before)) {
@@ -272,8 +272,8 @@ static int take_test(take_t *take, pay_rows_txn_t *txn, const pay_endpoint_t *en
     place.scope = endpoint->scope;
     place.endpoint = endpoint->kind;
     rc = pay_store_event_first(&test, txn, &place, take->p);
-    if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
-        return MDB_SUCCESS;
+    if (rc == PAY_ROWS_NOTFOUND || rc == PAY_ROWS_BAD) {
+        return 0;
     }
     if (rc || !test->due_at
         || !pay_time_is_over(test->due_at, take->now, PAY_STORE_EVENT_LONGEST)) {
@@ -299,7 +299,7 @@ static int take_some(take_t *take, pay_rows_txn_t *txn, pay_endpoint_t *endpoint
     rc = pay_store_entries_due(&list, txn, &timed, take->now, beyond(take),
                                full - take->out->nelts + PUT_OFF_MAX, take->p);
     for (i = 0; !rc && i < list->nelts && take->out->nelts < full; i++) {
-        rc = event_of(&event, txn, &APR_ARRAY_IDX(list, i, MDB_val), take->p);
+        rc = event_of(&event, txn, &APR_ARRAY_IDX(list, i, pay_bytes_t), take->p);
         if (!rc && event) {
             rc = take_event(take, txn, endpoint, event);
         }
@@ -316,7 +316,7 @@ static int take_what_may(apr_time_t *next, take_t *take, pay_rows_txn_t *txn,
 {
     const int before = take->out->nelts, left = take->limit - before;
     int budget = take->budget(take->baton, endpoint, PAY_EVENT_BUDGET_ASK);
-    int rc = MDB_SUCCESS, more = 0;
+    int rc = 0, more = 0;
 
     *next = take->now + (budget < 0 ? IDLE_WAIT(endpoint->kind) : BUSY_WAIT);
     if (pay_endpoint_is_failing(endpoint)) {
@@ -356,18 +356,18 @@ static int take_endpoint(take_t *take, pay_rows_txn_t *txn, pay_endpoint_t *endp
 }
 
 /* `due` is an entry of endpoint_due. */
-static int take_due(take_t *take, pay_rows_txn_t *txn, const MDB_val *due)
+static int take_due(take_t *take, pay_rows_txn_t *txn, const pay_bytes_t *due)
 {
-    const unsigned char *bytes = due->mv_data;
+    const unsigned char *bytes = due->data;
     pay_endpoint_t *endpoint = NULL;
     pay_endpoint_kind_t kind;
     pay_scope_t scope;
-    int rc = MDB_NOTFOUND;
+    int rc = PAY_ROWS_NOTFOUND;
 
     if (pay_store_endpoint_key_read(&scope, &kind, bytes + 8, PAY_STORE_ENDPOINT_KEY_LEN)) {
         rc = pay_store_endpoint_load(&endpoint, txn, &scope, kind, take->p);
     }
-    if (rc && rc != MDB_NOTFOUND && rc != PAY_ROWS_BAD) {
+    if (rc && rc != PAY_ROWS_NOTFOUND && rc != PAY_ROWS_BAD) {
         return rc;
     }
     if (!endpoint || endpoint->due_at != pay_store_read_time(bytes)) { /* leads nowhere */
@@ -396,7 +396,7 @@ static int take_work(pay_rows_txn_t *txn, void *baton)
                                ENDPOINTS_MAX, take->p);
     take->more = due->nelts == ENDPOINTS_MAX;
     for (i = 0; !rc && i < due->nelts && take->out->nelts < take->limit; i++) {
-        rc = take_due(take, txn, &APR_ARRAY_IDX(due, i, MDB_val));
+        rc = take_due(take, txn, &APR_ARRAY_IDX(due, i, pay_bytes_t));
     }
     return rc;
 }
@@ -462,8 +462,8 @@ static void list_from(pay_store_key_t *key, const pay_scope_t *scope, int parked
 }
 
 /* The event that a key of either table refers to. */
-static int list_one(pay_event_t **out, pay_rows_txn_t *txn, int parked, const MDB_val *key,
-                    const MDB_val *row, apr_pool_t *p)
+static int list_one(pay_event_t **out, pay_rows_txn_t *txn, int parked, const pay_bytes_t *key,
+                    const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_event_t place;
 
@@ -481,7 +481,7 @@ static int list(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_scope_t 
     pay_rows_scan_t scan = pay_rows_scan(txn, parked ? PAY_TABLE_EVENT_PARKED : PAY_TABLE_EVENT,
                                          &prefix, &from, PAY_ROWS_FROM);
     pay_event_t *event;
-    MDB_val key, row;
+    pay_bytes_t key, row;
     int rc;
 
     pay_store_key_of_scope(&prefix, scope);
@@ -492,7 +492,7 @@ static int list(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_scope_t 
         if (!rc) {
             APR_ARRAY_PUSH(out, pay_event_t *) = event;
         }
-        if (!rc || rc == MDB_NOTFOUND) { /* an entry that leads nowhere hides none after it */
+        if (!rc || rc == PAY_ROWS_NOTFOUND) { /* an entry that leads nowhere hides none after it */
             rc = pay_rows_next(&key, &row, &scan);
         }
     }
@@ -549,7 +549,7 @@ apr_status_t pay_store_event_get(pay_event_t **out, pay_store_t *store, const pa
  * unchanged. It is unknown how long events that were postponed while the clock was ahead have been
  * due: the longest wait is assumed.
  */
-static int first_due(apr_time_t *first, pay_rows_txn_t *txn, const MDB_val *due, apr_time_t now,
+static int first_due(apr_time_t *first, pay_rows_txn_t *txn, const pay_bytes_t *due, apr_time_t now,
                      apr_pool_t *p)
 {
     pay_endpoint_kind_t kind;
@@ -558,9 +558,8 @@ static int first_due(apr_time_t *first, pay_rows_txn_t *txn, const MDB_val *due,
     apr_time_t at;
     int rc;
 
-    if (!pay_store_endpoint_key_read(&scope, &kind, (const char *)due->mv_data + 8,
-                                     due->mv_size - 8)) {
-        return MDB_SUCCESS;
+    if (!pay_store_endpoint_key_read(&scope, &kind, (const char *)due->data + 8, due->len - 8)) {
+        return 0;
     }
     pay_store_event_timed(&timed, &scope, kind);
     rc = pay_store_entries_next(&at, txn, &timed, APR_INT64_MIN, p);
@@ -576,7 +575,7 @@ static int first_due(apr_time_t *first, pay_rows_txn_t *txn, const MDB_val *due,
 
 static int overdue(apr_interval_time_t *out, pay_rows_txn_t *txn, apr_pool_t *p)
 {
-    apr_array_header_t *endpoints = apr_array_make(p, 16, sizeof(MDB_val));
+    apr_array_header_t *endpoints = apr_array_make(p, 16, sizeof(pay_bytes_t));
     const apr_time_t now = pay_time_now();
     apr_time_t first = now;
     int i, rc;
@@ -584,7 +583,7 @@ static int overdue(apr_interval_time_t *out, pay_rows_txn_t *txn, apr_pool_t *p)
     rc = pay_store_entries_between(endpoints, txn, &pay_store_endpoint_due, APR_INT64_MIN,
                                    APR_INT64_MAX, DUE_ENDPOINTS_MAX);
     for (i = 0; !rc && i < endpoints->nelts; i++) {
-        rc = first_due(&first, txn, &APR_ARRAY_IDX(endpoints, i, MDB_val), now, p);
+        rc = first_due(&first, txn, &APR_ARRAY_IDX(endpoints, i, pay_bytes_t), now, p);
     }
     *out = now - (first < 0 ? 0 : first);
     return rc;

@@ -48,14 +48,14 @@ int pay_store_acquirer_unlinked_key(pay_store_key_t *key, const pay_scope_t *sco
 
 /* ---- lookup by name */
 
-/* The value of the name's entry; MDB_NOTFOUND. */
-static int find(MDB_val *val, pay_store_key_t *key, pay_rows_txn_t *txn, const pay_scope_t *scope,
-                pay_store_acquirer_kind_t kind, const char *name)
+/* The value of the name's entry; PAY_ROWS_NOTFOUND. */
+static int find(pay_bytes_t *val, pay_store_key_t *key, pay_rows_txn_t *txn,
+                const pay_scope_t *scope, pay_store_acquirer_kind_t kind, const char *name)
 {
-    MDB_val at;
+    pay_bytes_t at;
 
     if (!name || !*name || !pay_store_acquirer_key(key, scope, kind, name)) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     at = pay_store_key_val(key);
     return pay_rows_get(val, txn, PAY_TABLE_ACQUIRER, &at);
@@ -63,7 +63,7 @@ static int find(MDB_val *val, pay_store_key_t *key, pay_rows_txn_t *txn, const p
 
 static int bad_entry(const pay_store_key_t *key)
 {
-    MDB_val at = pay_store_key_val(key);
+    pay_bytes_t at = pay_store_key_val(key);
 
     return pay_rows_bad(PAY_TABLE_ACQUIRER, &at);
 }
@@ -72,7 +72,7 @@ int pay_store_acquirer_charge(pay_charge_t **out, pay_rows_txn_t *txn, const pay
                               const char *name, apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val val;
+    pay_bytes_t val;
     int rc;
 
     *out = NULL;
@@ -80,10 +80,10 @@ int pay_store_acquirer_charge(pay_charge_t **out, pay_rows_txn_t *txn, const pay
     if (rc) {
         return rc;
     }
-    rc = val.mv_size == sizeof(apr_uint64_t)
-             ? pay_store_charge_get(out, txn, scope, pay_store_read_u64(val.mv_data), p)
+    rc = val.len == sizeof(apr_uint64_t)
+             ? pay_store_charge_get(out, txn, scope, pay_store_read_u64(val.data), p)
              : PAY_ROWS_BAD;
-    return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? bad_entry(&key) : rc;
+    return rc == PAY_ROWS_NOTFOUND || rc == PAY_ROWS_BAD ? bad_entry(&key) : rc;
 }
 
 apr_status_t pay_store_charge_find_acquirer(pay_charge_t **out, pay_store_t *store,
@@ -109,7 +109,7 @@ static int refund_of(pay_refund_t **out, pay_rows_txn_t *txn, const pay_scope_t 
 {
     pay_store_refund_t *row;
     pay_store_key_t key;
-    MDB_val val;
+    pay_bytes_t val;
     int rc;
 
     rc = find(&val, &key, txn, scope, kind, name);
@@ -117,7 +117,7 @@ static int refund_of(pay_refund_t **out, pay_rows_txn_t *txn, const pay_scope_t 
         return rc;
     }
     rc = pay_store_refund_get(&row, txn, &val, p);
-    if (rc == MDB_NOTFOUND) {
+    if (rc == PAY_ROWS_NOTFOUND) {
         return bad_entry(&key);
     }
     if (!rc) {
@@ -141,7 +141,7 @@ apr_status_t pay_store_refund_find_acquirer(pay_refund_t **out, pay_store_t *sto
         return rv;
     }
     rc = refund_of(out, &txn, scope, PAY_ACQUIRER_REFUND, acquirer_reference, p);
-    if (rc == MDB_NOTFOUND) {
+    if (rc == PAY_ROWS_NOTFOUND) {
         rc = refund_of(out, &txn, scope, PAY_ACQUIRER_TAG, tag, p);
     }
     pay_rows_end(&txn);
@@ -155,15 +155,15 @@ static int scope_has(int *found, pay_rows_txn_t *txn, const pay_scope_t *scope,
                      const char *charge_reference, const char *tag)
 {
     pay_store_key_t key;
-    MDB_val val;
+    pay_bytes_t val;
     int rc;
 
     rc = find(&val, &key, txn, scope, PAY_ACQUIRER_CHARGE, charge_reference);
-    if (rc == MDB_NOTFOUND) {
+    if (rc == PAY_ROWS_NOTFOUND) {
         rc = find(&val, &key, txn, scope, PAY_ACQUIRER_TAG, tag);
     }
-    *found = rc == MDB_SUCCESS;
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    *found = rc == 0;
+    return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
 }
 
 static int elsewhere(int *found, pay_rows_txn_t *txn, const pay_scope_t *scope,
@@ -171,13 +171,13 @@ static int elsewhere(int *found, pay_rows_txn_t *txn, const pay_scope_t *scope,
 {
     pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_ACCOUNT, NULL, NULL, PAY_ROWS_FROM);
     pay_scope_t other = *scope;
-    MDB_val key, row;
+    pay_bytes_t key, row;
     int rc;
 
     rc = pay_rows_next(&key, &row, &scan);
     while (!rc && !*found) {
-        if (key.mv_size == sizeof(apr_uint32_t)) {
-            other.account = pay_store_read_u32(key.mv_data);
+        if (key.len == sizeof(apr_uint32_t)) {
+            other.account = pay_store_read_u32(key.data);
             if (other.account != scope->account) {
                 rc = scope_has(found, txn, &other, charge_reference, tag);
             }

@@ -35,7 +35,7 @@ void pay_store_acquirer_name_refund(pay_refund_t *refund, const char *acquirer_r
                                     apr_pool_t *p);
 
 /* --- store/payment/acquirer.c --- */
-/* The charge with that name at the acquirer; MDB_NOTFOUND. */
+/* The charge with that name at the acquirer; PAY_ROWS_NOTFOUND. */
 int pay_store_acquirer_charge(pay_charge_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
                               const char *name, apr_pool_t *p);
 

@@ -56,7 +56,7 @@ static const pay_row_field_t charge_fields[] = {
     PAY_ROW_MAX(pay_charge_t, kind, PAY_CHARGE_CHECKOUT),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, refund_at_acquirer),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, events),
-    PAY_ROW_FIELD(PAY_ROW_BYTES, pay_charge_t, kept_as),
+    PAY_ROW_FIELD(PAY_ROW_BYTES, pay_charge_t, idempotency_key),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, acquirer_reference),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, absent_since),
     PAY_ROW_MAX(pay_charge_t, held, PAY_HELD_COUNT - 1),
@@ -99,7 +99,7 @@ static int is_given(const char *text)
     return text && *text;
 }
 
-int pay_store_charge_decode(pay_charge_t **out, const MDB_val *key, const MDB_val *row,
+int pay_store_charge_decode(pay_charge_t **out, const pay_bytes_t *key, const pay_bytes_t *row,
                             apr_pool_t *p)
 {
     pay_charge_t *charge = apr_pcalloc(p, sizeof(*charge));
@@ -110,11 +110,11 @@ int pay_store_charge_decode(pay_charge_t **out, const MDB_val *key, const MDB_va
     if (rc || !is_sound(charge)) {
         return pay_rows_bad(PAY_TABLE_CHARGE, key);
     }
-    pay_store_read_scope(&charge->scope, key->mv_data);
-    charge->seq = pay_store_read_u64((const char *)key->mv_data + PAY_STORE_SCOPE_LEN);
+    pay_store_read_scope(&charge->scope, key->data);
+    charge->seq = pay_store_read_u64((const char *)key->data + PAY_STORE_SCOPE_LEN);
     charge->read_at = charge->worker.pid ? pay_store_time_now() : 0;
     *out = charge;
-    return MDB_SUCCESS;
+    return 0;
 }
 
 apr_size_t pay_store_charge_growth_max(const pay_charge_t *charge)
@@ -132,12 +132,12 @@ apr_size_t pay_store_charge_growth_max(const pay_charge_t *charge)
            - sizeof(charge->wait_until_at);
 }
 
-int pay_store_charge_encode(MDB_val *out, const pay_charge_t *charge, apr_pool_t *p)
+int pay_store_charge_encode(pay_bytes_t *out, const pay_charge_t *charge, apr_pool_t *p)
 {
     int rc;
 
     rc = pay_row_encode(out, charge_fields, CHARGE_FIELDS, charge, p);
-    if (!rc && out->mv_size > PAY_STORE_CHARGE_ROW_MAX) {
+    if (!rc && out->len > PAY_STORE_CHARGE_ROW_MAX) {
         rc = ENAMETOOLONG;
     }
     return rc;
@@ -147,7 +147,7 @@ int pay_store_charge_get(pay_charge_t **out, pay_rows_txn_t *txn, const pay_scop
                          apr_uint64_t seq, apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
     int rc;
 
     *out = NULL;
@@ -165,23 +165,23 @@ int pay_store_charge_get_ref(pay_charge_t **out, pay_rows_txn_t *txn, const pay_
                              const char *reference, apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val at, val;
+    pay_bytes_t at, val;
     int rc;
 
     *out = NULL;
     if (!pay_store_charge_ref_key(&key, scope, reference)) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     at = pay_store_key_val(&key);
     rc = pay_rows_get(&val, txn, PAY_TABLE_CHARGE_REF, &at);
     if (rc) {
         return rc;
     }
-    if (val.mv_size != sizeof(apr_uint64_t)) {
+    if (val.len != sizeof(apr_uint64_t)) {
         return pay_rows_bad(PAY_TABLE_CHARGE_REF, &at);
     }
-    rc = pay_store_charge_get(out, txn, scope, pay_store_read_u64(val.mv_data), p);
-    if (rc == MDB_NOTFOUND) {
+    rc = pay_store_charge_get(out, txn, scope, pay_store_read_u64(val.data), p);
+    if (rc == PAY_ROWS_NOTFOUND) {
         return pay_rows_bad(PAY_TABLE_CHARGE_REF, &at);
     }
     return rc;
@@ -213,7 +213,7 @@ int pay_store_charge_refund_moved(pay_charge_t *charge, pay_refund_state_t from,
     charge->refunded_minor = refunded;
     charge->refunds_pending_minor = pending;
     pay_store_charge_follow_refunds(charge);
-    return MDB_SUCCESS;
+    return 0;
 }
 
 int pay_store_charge_become(pay_charge_t *charge, pay_charge_state_t to)
@@ -267,7 +267,7 @@ int pay_store_charge_move_refund(int *turned, pay_rows_txn_t *txn, const pay_ref
     pay_charge_state_t before = PAY_CHARGE_PENDING;
     pay_charge_t *charge;
     pay_store_key_t key;
-    MDB_val at;
+    pay_bytes_t at;
     int rc;
 
     rc = pay_store_charge_get(&charge, txn, &refund->scope, refund->charge_seq, p);
@@ -277,12 +277,12 @@ int pay_store_charge_move_refund(int *turned, pay_rows_txn_t *txn, const pay_ref
     }
     if (!rc
         && pay_store_charge_refund_moved(charge, refund->state, to, refund->money.amount_minor)) {
-        rc = MDB_NOTFOUND; /* its amounts do not include this refund */
+        rc = PAY_ROWS_NOTFOUND; /* its amounts do not include this refund */
     }
     if (rc) {
         pay_store_charge_key(&key, &refund->scope, refund->charge_seq);
         at = pay_store_key_val(&key);
-        return rc == MDB_NOTFOUND ? pay_rows_bad(PAY_TABLE_CHARGE, &at) : rc;
+        return rc == PAY_ROWS_NOTFOUND ? pay_rows_bad(PAY_TABLE_CHARGE, &at) : rc;
     }
     if (charge->refund_at_acquirer == refund->seq && to != PAY_REFUND_PENDING) {
         charge->refund_at_acquirer = 0;
@@ -353,18 +353,18 @@ static int charge_key(pay_store_key_t *row_key, const void *scope, const void *s
 }
 
 /* The number is the value; the key begins with the scope. */
-static int row_of_value(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
+static int row_of_value(pay_store_key_t *row_key, const pay_bytes_t *key, const pay_bytes_t *value)
 {
-    return key->mv_size > PAY_STORE_SCOPE_LEN && value->mv_size == sizeof(apr_uint64_t)
-           && charge_key(row_key, key->mv_data, value->mv_data);
+    return key->len > PAY_STORE_SCOPE_LEN && value->len == sizeof(apr_uint64_t)
+           && charge_key(row_key, key->data, value->data);
 }
 
 /* The number is at the end of the key, whose scope begins at `scope_at`. */
-static int row_of_key(pay_store_key_t *row_key, const MDB_val *key, size_t scope_at)
+static int row_of_key(pay_store_key_t *row_key, const pay_bytes_t *key, size_t scope_at)
 {
-    const char *at = key->mv_data;
+    const char *at = key->data;
 
-    return charge_key(row_key, at + scope_at, at + key->mv_size - sizeof(apr_uint64_t));
+    return charge_key(row_key, at + scope_at, at + key->len - sizeof(apr_uint64_t));
 }
 
 /* ---- by reference */
@@ -376,7 +376,7 @@ static int ref_of(pay_store_entry_t *entry, const pay_store_key_t *at, const voi
     (void)at;
     entry->table = PAY_TABLE_CHARGE_REF;
     pay_store_entry_number(entry, charge->seq);
-    return pay_store_charge_ref_key(&entry->key, &charge->scope, charge->reference) ? MDB_SUCCESS
+    return pay_store_charge_ref_key(&entry->key, &charge->scope, charge->reference) ? 0
                                                                                     : ENAMETOOLONG;
 }
 
@@ -397,7 +397,7 @@ static int time_of(pay_store_entry_t *entry, const pay_store_key_t *at, const vo
     pay_store_key_start(&value);
     pay_store_key_u32(&value, mark);
     pay_store_entry_value(entry, value.bytes, value.len);
-    return MDB_SUCCESS;
+    return 0;
 }
 
 /* A charge's time never changes, and only erasing its payer changes the e-mail. */
@@ -410,19 +410,19 @@ static int is_same_time(const void *before, const void *after)
 
 static const char no_time[] = "leads to no charge of that time";
 
-static const char *wrong_time(pay_table_t table, const MDB_val *key, const void *record)
+static const char *wrong_time(pay_table_t table, const pay_bytes_t *key, const void *record)
 {
     const pay_charge_t *charge = record;
-    const apr_time_t at = pay_store_read_time((const char *)key->mv_data + PAY_STORE_SCOPE_LEN);
+    const apr_time_t at = pay_store_read_time((const char *)key->data + PAY_STORE_SCOPE_LEN);
 
     (void)table;
     return charge->created_at == at ? "its mark is of another e-mail" : no_time;
 }
 
-static int row_of_time(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
+static int row_of_time(pay_store_key_t *row_key, const pay_bytes_t *key, const pay_bytes_t *value)
 {
-    return key->mv_size == PAY_STORE_CHARGE_TIME_KEY_LEN
-           && value->mv_size == PAY_STORE_CHARGE_MARK_LEN && row_of_key(row_key, key, 0);
+    return key->len == PAY_STORE_CHARGE_TIME_KEY_LEN && value->len == PAY_STORE_CHARGE_MARK_LEN
+           && row_of_key(row_key, key, 0);
 }
 
 /* ---- by its name at the acquirer */
@@ -433,19 +433,19 @@ static int name_of(pay_store_entry_t *entry, const pay_store_key_t *at, const vo
 
     (void)at;
     if (!charge->acquirer_reference || !*charge->acquirer_reference) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     entry->table = PAY_TABLE_ACQUIRER;
     pay_store_entry_number(entry, charge->seq);
     return pay_store_acquirer_key(&entry->key, &charge->scope, PAY_ACQUIRER_CHARGE,
                                   charge->acquirer_reference)
-               ? MDB_SUCCESS
+               ? 0
                : ENAMETOOLONG;
 }
 
-static int row_of_name(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
+static int row_of_name(pay_store_key_t *row_key, const pay_bytes_t *key, const pay_bytes_t *value)
 {
-    return ((const char *)key->mv_data)[PAY_STORE_ACQUIRER_KIND_AT] == PAY_ACQUIRER_CHARGE
+    return ((const char *)key->data)[PAY_STORE_ACQUIRER_KIND_AT] == PAY_ACQUIRER_CHARGE
            && row_of_value(row_key, key, value);
 }
 
@@ -464,7 +464,7 @@ static int due_entry(pay_store_entry_t *entry, const pay_charge_t *charge, int o
     int count, place;
 
     if (!is_due(charge)) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     count = pay_store_due_places(places, charge);
     place = pay_checkout_is_open(charge) ? count - 1 : 0;
@@ -472,12 +472,12 @@ static int due_entry(pay_store_entry_t *entry, const pay_charge_t *charge, int o
         place = 1 - place;
     }
     if (place >= count) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     entry->table = pay_store_due_table_charge(charge);
     entry->key = places[place];
     entry->value_len = 0;
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static int due_of(pay_store_entry_t *entry, const pay_store_key_t *at, const void *record)
@@ -492,14 +492,14 @@ static int other_due_of(pay_store_entry_t *entry, const pay_store_key_t *at, con
     return due_entry(entry, record, 1);
 }
 
-static int row_of_due(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
+static int row_of_due(pay_store_key_t *row_key, const pay_bytes_t *key, const pay_bytes_t *value)
 {
     (void)value;
-    return ((const char *)key->mv_data)[8 + PAY_STORE_SCOPE_LEN] == PAY_DUE_CHARGE
+    return ((const char *)key->data)[8 + PAY_STORE_SCOPE_LEN] == PAY_DUE_CHARGE
            && row_of_key(row_key, key, 8);
 }
 
-static const char *wrong_due(pay_table_t table, const MDB_val *key, const void *record)
+static const char *wrong_due(pay_table_t table, const pay_bytes_t *key, const void *record)
 {
     const pay_charge_t *charge = record;
 
@@ -523,18 +523,18 @@ static int held_of(pay_store_entry_t *entry, const pay_store_key_t *at, const vo
 
     (void)at;
     if (charge->held == PAY_NOT_HELD) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     entry->table = PAY_TABLE_HELD;
     entry->value_len = 0;
     pay_store_held_key(&entry->key, &charge->scope, PAY_DUE_CHARGE, charge->seq);
-    return MDB_SUCCESS;
+    return 0;
 }
 
-static int row_of_held(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
+static int row_of_held(pay_store_key_t *row_key, const pay_bytes_t *key, const pay_bytes_t *value)
 {
     (void)value;
-    return ((const char *)key->mv_data)[PAY_STORE_SCOPE_LEN] == PAY_DUE_CHARGE
+    return ((const char *)key->data)[PAY_STORE_SCOPE_LEN] == PAY_DUE_CHARGE
            && row_of_key(row_key, key, 0);
 }
 
@@ -564,16 +564,16 @@ static const pay_store_index_t indexes[] = {
     {PAY_STORE_HELD_INDEX, .entry_of = held_of, .row_of = row_of_held},
 };
 
-static int load(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p)
+static int load(void **record, pay_rows_txn_t *txn, const pay_bytes_t *row_key, apr_pool_t *p)
 {
     pay_charge_t *charge;
     pay_scope_t scope;
     int rc;
 
-    pay_store_read_scope(&scope, row_key->mv_data);
-    rc = pay_store_charge_get(
-        &charge, txn, &scope,
-        pay_store_read_u64((const char *)row_key->mv_data + PAY_STORE_SCOPE_LEN), p);
+    pay_store_read_scope(&scope, row_key->data);
+    rc = pay_store_charge_get(&charge, txn, &scope,
+                              pay_store_read_u64((const char *)row_key->data + PAY_STORE_SCOPE_LEN),
+                              p);
     *record = charge;
     return rc;
 }
@@ -596,7 +596,7 @@ const pay_store_record_t pay_store_charge_record = {
 int pay_store_charge_insert(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val row;
+    pay_bytes_t row;
     int rc;
 
     rc = pay_store_charge_encode(&row, charge, p);
@@ -611,16 +611,16 @@ int pay_store_charge_put(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_po
 {
     pay_charge_t *before;
     pay_store_key_t key;
-    MDB_val row;
+    pay_bytes_t row;
     int rc;
 
     rc = pay_store_charge_encode(&row, charge, p);
     if (!rc) {
         rc = pay_store_charge_get(&before, txn, &charge->scope, charge->seq, p);
     }
-    if (rc == MDB_NOTFOUND) {
+    if (rc == PAY_ROWS_NOTFOUND) {
         before = NULL;
-        rc = MDB_SUCCESS;
+        rc = 0;
     }
     if (!rc) {
         rc = pay_store_link_follow(txn, before, charge, p);

@@ -3,7 +3,7 @@
 #define PAY_STORE_PAYMENT_CHARGE_H
 
 /*
- * Charge rows inside a transaction that the caller holds. Functions return LMDB's codes or
+ * Charge rows inside a transaction that the caller holds. Functions return the seam's codes or
  * PAY_ROWS_BAD (already logged).
  */
 
@@ -32,13 +32,13 @@ int pay_store_charge_ref_key(pay_store_key_t *key, const pay_scope_t *scope, con
  * The charge of a row of table charge; the caller has checked that `key` is
  * PAY_STORE_CHARGE_KEY_LEN long.
  */
-int pay_store_charge_decode(pay_charge_t **out, const MDB_val *key, const MDB_val *row,
+int pay_store_charge_decode(pay_charge_t **out, const pay_bytes_t *key, const pay_bytes_t *row,
                             apr_pool_t *p);
 /* How many bytes the row of a new charge may still grow by, whatever the decision. */
 apr_size_t pay_store_charge_growth_max(const pay_charge_t *charge);
-int pay_store_charge_encode(MDB_val *out, const pay_charge_t *charge, apr_pool_t *p);
+int pay_store_charge_encode(pay_bytes_t *out, const pay_charge_t *charge, apr_pool_t *p);
 
-/* MDB_NOTFOUND if the charge does not exist. */
+/* PAY_ROWS_NOTFOUND if the charge does not exist. */
 int pay_store_charge_get(pay_charge_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
                          apr_uint64_t seq, apr_pool_t *p);
 int pay_store_charge_get_ref(pay_charge_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
@@ -100,13 +100,13 @@ const char *pay_store_contradiction(const pay_outcome_t *outcome, apr_pool_t *p)
 /*
  * The row of a charge together with its indexes: by reference, by time, by its name at the
  * acquirer, by due time, and among the rows that need review. Units of work change the charge and
- * write it; the entries follow. Functions run inside the caller's transaction and return LMDB's
+ * write it; the entries follow. Functions run inside the caller's transaction and return the seam's
  * codes or PAY_ROWS_BAD (already logged).
  */
 
 extern const pay_store_record_t pay_store_charge_record;
 
-/* Writes a new row; MDB_KEYEXIST if its number, its reference or its name at the acquirer is
+/* Writes a new row; PAY_ROWS_EXISTS if its number, its reference or its name at the acquirer is
  * taken. ENAMETOOLONG above PAY_STORE_CHARGE_ROW_MAX. */
 int pay_store_charge_insert(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p);
 

@@ -10,13 +10,13 @@
 
 /* The charge that an entry leads to. */
 static int follow(pay_charge_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
-                  const MDB_val *key, apr_time_t created_at, apr_pool_t *p)
+                  const pay_bytes_t *key, apr_time_t created_at, apr_pool_t *p)
 {
-    const unsigned char *seq = (const unsigned char *)key->mv_data + PAY_STORE_SCOPE_LEN + 8;
+    const unsigned char *seq = (const unsigned char *)key->data + PAY_STORE_SCOPE_LEN + 8;
     int rc;
 
     rc = pay_store_charge_get(out, txn, scope, pay_store_read_u64(seq), p);
-    if (rc == MDB_NOTFOUND || (!rc && (*out)->created_at != created_at)) {
+    if (rc == PAY_ROWS_NOTFOUND || (!rc && (*out)->created_at != created_at)) {
         return pay_rows_bad(PAY_TABLE_CHARGE_BY_TIME, key);
     }
     return rc;
@@ -41,7 +41,7 @@ static int collect(apr_array_header_t *rows, pay_rows_txn_t *txn, const pay_scop
     pay_charge_t *charge;
     pay_rows_scan_t scan;
     apr_time_t created_at;
-    MDB_val key, val;
+    pay_bytes_t key, val;
     int rc;
 
     pay_store_key_of_scope(&prefix, scope);
@@ -49,11 +49,11 @@ static int collect(apr_array_header_t *rows, pay_rows_txn_t *txn, const pay_scop
                          begin_key(&from, scope, range->from, after));
     rc = pay_rows_next(&key, &val, &scan);
     while (!rc && rows->nelts < limit) {
-        if (key.mv_size != PAY_STORE_CHARGE_TIME_KEY_LEN) {
+        if (key.len != PAY_STORE_CHARGE_TIME_KEY_LEN) {
             rc = pay_rows_bad(PAY_TABLE_CHARGE_BY_TIME, &key);
             break;
         }
-        created_at = pay_store_read_time((const char *)key.mv_data + PAY_STORE_SCOPE_LEN);
+        created_at = pay_store_read_time((const char *)key.data + PAY_STORE_SCOPE_LEN);
         if (created_at > range->to) {
             break;
         }
@@ -121,7 +121,7 @@ static int is_enough(const search_t *search)
 }
 
 /* Reads the charge of an entry and takes it if it matches. */
-static int look(search_t *search, const MDB_val *key)
+static int look(search_t *search, const pay_bytes_t *key)
 {
     const pay_charge_cursor_t *at = search->cursor;
     pay_charge_t *charge;
@@ -131,7 +131,7 @@ static int look(search_t *search, const MDB_val *key)
         apr_pool_clear(search->scratch);
     }
     rc = pay_store_charge_get(&charge, search->txn, search->scope, at->seq, search->scratch);
-    if (rc == MDB_NOTFOUND || (!rc && charge->created_at != at->created_at)) {
+    if (rc == PAY_ROWS_NOTFOUND || (!rc && charge->created_at != at->created_at)) {
         return pay_rows_bad(PAY_TABLE_CHARGE_BY_TIME, key);
     }
     if (rc || !is_wanted(charge, search->filter)) {
@@ -144,37 +144,36 @@ static int look(search_t *search, const MDB_val *key)
     return rc;
 }
 
-/* MDB_NOTFOUND: neither this one nor any after it. */
-static int entry(search_t *search, const MDB_val *key, const MDB_val *val)
+/* PAY_ROWS_NOTFOUND: neither this one nor any after it. */
+static int entry(search_t *search, const pay_bytes_t *key, const pay_bytes_t *val)
 {
-    const unsigned char *at = (const unsigned char *)key->mv_data + PAY_STORE_SCOPE_LEN;
+    const unsigned char *at = (const unsigned char *)key->data + PAY_STORE_SCOPE_LEN;
     pay_charge_cursor_t *cursor = search->cursor;
 
-    if (key->mv_size != PAY_STORE_CHARGE_TIME_KEY_LEN
-        || val->mv_size != PAY_STORE_CHARGE_MARK_LEN) {
+    if (key->len != PAY_STORE_CHARGE_TIME_KEY_LEN || val->len != PAY_STORE_CHARGE_MARK_LEN) {
         return pay_rows_bad(PAY_TABLE_CHARGE_BY_TIME, key);
     }
     cursor->created_at = pay_store_read_time(at);
     cursor->seq = pay_store_read_u64(at + sizeof(apr_uint64_t));
     cursor->started = 1;
     if (cursor->created_at < search->filter->range.from) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
-    if (search->filter->email && pay_store_read_u32(val->mv_data) != search->mark) {
+    if (search->filter->email && pay_store_read_u32(val->data) != search->mark) {
         search->passed++;
-        return MDB_SUCCESS;
+        return 0;
     }
     return look(search, key);
 }
 
-/* MDB_NOTFOUND: there are no more. */
+/* PAY_ROWS_NOTFOUND: there are no more. */
 static int search_time(search_t *search)
 {
     const pay_charge_cursor_t *at = search->cursor;
     const apr_time_t to = search->filter->range.to;
     pay_store_key_t prefix, bound;
     pay_rows_scan_t scan;
-    MDB_val key, val;
+    pay_bytes_t key, val;
     int rc;
 
     pay_store_key_of_scope(&prefix, search->scope);
@@ -196,21 +195,21 @@ static int search_time(search_t *search)
     return rc;
 }
 
-/* There is at most one; MDB_NOTFOUND as above. */
+/* There is at most one; PAY_ROWS_NOTFOUND as above. */
 static int search_reference(search_t *search)
 {
     pay_charge_t *charge;
     int rc;
 
     if (search->cursor->started) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     rc = pay_store_charge_get_ref(&charge, search->txn, search->scope, search->filter->reference,
                                   search->rows->pool);
     if (!rc && is_wanted(charge, search->filter)) {
         APR_ARRAY_PUSH(search->rows, pay_charge_t *) = charge;
     }
-    return rc ? rc : MDB_NOTFOUND;
+    return rc ? rc : PAY_ROWS_NOTFOUND;
 }
 
 apr_status_t pay_store_charge_search(apr_array_header_t **out, pay_charge_cursor_t *cursor,
@@ -241,8 +240,8 @@ apr_status_t pay_store_charge_search(apr_array_header_t **out, pay_charge_cursor
     if (rv == APR_SUCCESS) {
         rc = filter->reference ? search_reference(&search) : search_time(&search);
         pay_rows_end(&txn);
-        cursor->done = rc == MDB_NOTFOUND;
-        rv = pay_rows_status(cursor->done ? MDB_SUCCESS : rc);
+        cursor->done = rc == PAY_ROWS_NOTFOUND;
+        rv = pay_rows_status(cursor->done ? 0 : rc);
     }
     apr_pool_destroy(search.scratch);
     return rv;

@@ -5,7 +5,7 @@
 #include "store/event/event.h"
 #include "store/payment/checkout.h"
 #include "store/payment/hint.h"
-#include "store/payment/kept.h"
+#include "store/payment/idempotency.h"
 #include "store/payment/link.h"
 #include "store/payment/refund_link.h"
 #include "store/payment/total.h"
@@ -68,8 +68,8 @@ apr_status_t pay_store_charge_look(pay_charge_look_t *out, pay_store_t *store,
         return rv;
     }
     rc = pay_store_charge_get_ref(&out->known, &txn, scope, reference, p);
-    if (rc == MDB_NOTFOUND) {
-        rc = MDB_SUCCESS;
+    if (rc == PAY_ROWS_NOTFOUND) {
+        rc = 0;
         if (token) {
             out->token_status =
                 pay_rows_status(pay_store_token_load(&out->token, &txn, scope, token, p));
@@ -122,17 +122,18 @@ static pay_charge_t *opened(const pay_charge_t *proposal, apr_uint64_t seq, apr_
 }
 
 /* The reference is taken by row number `val`. */
-static int open_known(open_t *open, pay_rows_txn_t *txn, const MDB_val *ref_key, const MDB_val *val)
+static int open_known(open_t *open, pay_rows_txn_t *txn, const pay_bytes_t *ref_key,
+                      const pay_bytes_t *val)
 {
     const pay_charge_t *proposal = open->proposal;
     int rc;
 
-    if (val->mv_size != sizeof(apr_uint64_t)) {
+    if (val->len != sizeof(apr_uint64_t)) {
         return pay_rows_bad(PAY_TABLE_CHARGE_REF, ref_key);
     }
-    rc = pay_store_charge_get(&open->out, txn, &proposal->scope, pay_store_read_u64(val->mv_data),
+    rc = pay_store_charge_get(&open->out, txn, &proposal->scope, pay_store_read_u64(val->data),
                               open->p);
-    if (rc == MDB_NOTFOUND) {
+    if (rc == PAY_ROWS_NOTFOUND) {
         return pay_rows_bad(PAY_TABLE_CHARGE_REF, ref_key);
     }
     if (rc) {
@@ -143,7 +144,7 @@ static int open_known(open_t *open, pay_rows_txn_t *txn, const MDB_val *ref_key,
     } else {
         open->claim = PAY_CLAIM_CONFLICT;
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 /* Sets the claim if the reference is taken, whatever else applies to the request. */
@@ -151,7 +152,7 @@ static int check_reference(open_t *open, pay_rows_txn_t *txn)
 {
     const pay_charge_t *proposal = open->proposal;
     pay_store_key_t ref_key;
-    MDB_val key, val;
+    pay_bytes_t key, val;
     int rc;
 
     if (!pay_store_charge_ref_key(&ref_key, &proposal->scope, proposal->reference)) {
@@ -162,7 +163,7 @@ static int check_reference(open_t *open, pay_rows_txn_t *txn)
     if (!rc) {
         return open_known(open, txn, &key, &val);
     }
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
 }
 
 /* Sets the claim if the Idempotency-Key belongs to another request. */
@@ -170,8 +171,8 @@ static int check_use(open_t *open, pay_rows_txn_t *txn)
 {
     int rc, known = 0;
 
-    rc = open->use ? pay_store_kept_known(&known, txn, &open->proposal->scope, open->use)
-                   : MDB_SUCCESS;
+    rc =
+        open->use ? pay_store_idempotency_known(&known, txn, &open->proposal->scope, open->use) : 0;
     if (!rc && known) {
         open->claim = PAY_CLAIM_KEY_USED;
     }
@@ -182,14 +183,14 @@ static int check_use(open_t *open, pay_rows_txn_t *txn)
 static int check_quota(int *reached, const open_t *open, pay_rows_txn_t *txn)
 {
     const pay_charge_t *proposal = open->proposal;
-    int rc, of_stranger = 0;
+    int rc, is_anonymous = 0;
 
     rc = pay_store_rows_quota(reached, txn, &proposal->scope);
     if (!rc && !*reached && proposal->checkout && pay_store_rows_has_quota(txn->store)) {
-        rc = pay_store_checkout_of_stranger(&of_stranger, txn, proposal, open->p);
+        rc = pay_store_checkout_is_anonymous(&is_anonymous, txn, proposal, open->p);
     }
-    if (!rc && of_stranger) {
-        rc = pay_store_rows_quota_strangers(reached, txn, &proposal->scope);
+    if (!rc && is_anonymous) {
+        rc = pay_store_rows_quota_anonymous(reached, txn, &proposal->scope);
     }
     return rc;
 }
@@ -197,7 +198,7 @@ static int check_quota(int *reached, const open_t *open, pay_rows_txn_t *txn)
 /* The charge's own row and the rows that belong to it. */
 static int put_rows(open_t *open, pay_rows_txn_t *txn)
 {
-    int rc = MDB_SUCCESS;
+    int rc = 0;
 
     if (open->outcome) {
         rc = pay_store_event_of_charge(txn, open->out, 1, open->p);
@@ -223,7 +224,7 @@ static int open_new(open_t *open, pay_rows_txn_t *txn, pay_store_scope_t *last)
 {
     const pay_scope_t *scope = &open->proposal->scope;
     pay_store_key_t key;
-    MDB_val val;
+    pay_bytes_t val;
     int rc;
 
     open->out = opened(open->proposal, last->charge_seq,
@@ -239,13 +240,13 @@ static int open_new(open_t *open, pay_rows_txn_t *txn, pay_store_scope_t *last)
         pay_store_charge_fee(open->out, txn, open->p);
     }
     if (open->use) {
-        rc = pay_store_kept_add_charge(txn, open->use, open->out, open->p);
+        rc = pay_store_idempotency_add_charge(txn, open->use, open->out, open->p);
         if (rc) {
             return rc;
         }
     }
     rc = put_rows(open, txn);
-    if (rc == MDB_KEYEXIST) { /* the scope row lags behind its charges */
+    if (rc == PAY_ROWS_EXISTS) { /* the scope row lags behind its charges */
         pay_store_charge_key(&key, scope, last->charge_seq);
         val = pay_store_key_val(&key);
         return pay_rows_bad(PAY_TABLE_SCOPE, &val);
@@ -297,7 +298,7 @@ static void open_hints(pay_rows_txn_t *txn, const void *baton)
     const pay_scope_t *scope = &proposal->scope;
 
     pay_store_hint_reference(txn, scope, proposal->reference);
-    pay_store_hint_kept(txn, scope, open->use);
+    pay_store_hint_idempotency(txn, scope, open->use);
     if (proposal->checkout && *proposal->checkout->link) {
         pay_store_hint_link(txn, scope, proposal->checkout->link);
     }
@@ -314,7 +315,7 @@ apr_status_t pay_store_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_s
 {
     open_t open = {.proposal = proposal, .outcome = outcome, .use = use, .p = p};
     const pay_charge_t *new;
-    MDB_val row;
+    pay_bytes_t row;
     apr_status_t rv;
     int rc;
 
@@ -328,7 +329,7 @@ apr_status_t pay_store_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_s
     /* A row that is too long is reported before anything waits for the writer lock. */
     new = opened(proposal, 0, 0, p);
     rc = pay_store_charge_encode(&row, new, p);
-    if (!rc && row.mv_size + pay_store_charge_growth_max(new) > PAY_STORE_CHARGE_ROW_MAX) {
+    if (!rc && row.len + pay_store_charge_growth_max(new) > PAY_STORE_CHARGE_ROW_MAX) {
         rc = ENAMETOOLONG;
     }
     if (rc) {
@@ -356,9 +357,9 @@ static int withdraw_work(pay_rows_txn_t *txn, void *baton)
 
     withdraw->verdict = APR_SUCCESS;
     rc = pay_store_charge_get(&charge, txn, withdraw->scope, withdraw->seq, withdraw->p);
-    if (rc == MDB_NOTFOUND) {
+    if (rc == PAY_ROWS_NOTFOUND) {
         withdraw->verdict = APR_NOTFOUND;
-        return MDB_SUCCESS;
+        return 0;
     }
     if (rc) {
         return rc;
@@ -372,11 +373,11 @@ static int withdraw_work(pay_rows_txn_t *txn, void *baton)
     if (charge->state != PAY_CHARGE_PENDING || charge->refunded_minor != 0
         || charge->refunds_pending_minor != 0) {
         withdraw->verdict = APR_EINVAL;
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_link_removed(txn, charge, withdraw->p);
     if (!rc) {
-        rc = pay_store_kept_remove_charge(txn, charge);
+        rc = pay_store_idempotency_remove_charge(txn, charge);
     }
     if (!rc) {
         rc = pay_store_checkout_del(txn, charge);

@@ -8,7 +8,7 @@
 #include "store/payment/charge.h"
 #include "store/payment/checkout.h"
 #include "store/payment/hint.h"
-#include "store/payment/kept.h"
+#include "store/payment/idempotency.h"
 #include "store/payment/link.h"
 #include "store/payment/total.h"
 #include "store/record/text.h"
@@ -169,7 +169,7 @@ static int issue_token(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool
 
     if (charge->kind != PAY_CHARGE_CHECKOUT || charge->state == PAY_CHARGE_FAILED
         || !*charge->token) {
-        return MDB_SUCCESS;
+        return 0;
     }
     return pay_store_token_issue(txn, &token, p);
 }
@@ -186,7 +186,7 @@ int pay_store_charge_settle(int *changed, pay_rows_txn_t *txn, pay_charge_t *cha
 
     *changed = 0;
     if (!pay_store_charge_decide(charge, outcome, p)) {
-        return MDB_SUCCESS;
+        return 0;
     }
     charge->held = PAY_NOT_HELD;
     pay_store_charge_fee(charge, txn, p);
@@ -220,7 +220,7 @@ static int resolve_decided(resolve_t *resolve, pay_rows_txn_t *txn)
     }
     resolve->contradicts = 1;
     if (charge->contradiction[0] != '\0') { /* the first one stays */
-        return MDB_SUCCESS;
+        return 0;
     }
     charge->contradiction = pay_store_contradiction(resolve->outcome, resolve->p);
     return pay_store_charge_put(txn, charge, resolve->p);
@@ -258,7 +258,7 @@ static int resolve_work(pay_rows_txn_t *txn, void *baton)
     resolve->contradicts = 0;
     resolve->disputed = 0;
     rc = pay_store_charge_get(&charge, txn, resolve->scope, resolve->seq, resolve->p);
-    if (rc == MDB_NOTFOUND) {
+    if (rc == PAY_ROWS_NOTFOUND) {
         return PAY_ROWS_SILENT;
     }
     if (rc) {
@@ -374,7 +374,7 @@ static int late_work(pay_rows_txn_t *txn, void *baton)
     late->found = 0;
     rc = pay_store_charge_get(&charge, txn, late->scope, late->seq, late->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? PAY_ROWS_SILENT : rc;
+        return rc == PAY_ROWS_NOTFOUND ? PAY_ROWS_SILENT : rc;
     }
     late->out = charge;
     if (charge->state != PAY_CHARGE_FAILED || charge->late != late->step->from) {
@@ -424,7 +424,7 @@ typedef struct void_t {
     const pay_idempotency_t *use;
     apr_pool_t *p;
     pay_charge_t *out; /* NULL if it does not exist */
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int voided;
 } void_t;
 
@@ -434,12 +434,12 @@ static int keep_answer(const void_t *work, pay_rows_txn_t *txn)
     pay_writer_t *w;
 
     if (!work->use) {
-        return MDB_SUCCESS;
+        return 0;
     }
     w = pay_writer_make(ANSWER_SIZE_HINT, work->p);
     pay_void_answer_to_json(w, work->out);
-    return pay_store_kept_add_text(txn, work->scope, work->use, w->text, work->out->updated_at,
-                                   work->p);
+    return pay_store_idempotency_add_text(txn, work->scope, work->use, w->text,
+                                          work->out->updated_at, work->p);
 }
 
 /*
@@ -472,46 +472,46 @@ static int void_work(pay_rows_txn_t *txn, void *baton)
     int rc;
 
     work->out = NULL;
-    work->kept = NULL;
+    work->record = NULL;
     work->voided = 0;
     if (work->use) {
-        rc = pay_store_kept_get(&work->kept, txn, work->scope, work->use, work->p);
-        if (rc != MDB_NOTFOUND) {
+        rc = pay_store_idempotency_get(&work->record, txn, work->scope, work->use, work->p);
+        if (rc != PAY_ROWS_NOTFOUND) {
             return rc;
         }
     }
     rc = pay_store_charge_get_ref(&work->out, txn, work->scope, work->reference, work->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
     }
     if (work->out->kind != PAY_CHARGE_CHECKOUT
         || pay_charge_in_flight(work->out) /* the payer may be paying at this moment */
         || !pay_charge_may_become(work->out->state, PAY_CHARGE_VOID)) {
-        return MDB_SUCCESS;
+        return 0;
     }
     return close_checkout(work, txn);
 }
 
-apr_status_t pay_store_charge_void(pay_charge_t **out, int *voided, pay_kept_t **kept,
-                                   pay_store_t *store, const pay_scope_t *scope,
-                                   const char *reference, const pay_idempotency_t *use,
-                                   apr_pool_t *p)
+apr_status_t pay_store_charge_void(pay_charge_t **out, int *voided,
+                                   pay_idempotency_record_t **record, pay_store_t *store,
+                                   const pay_scope_t *scope, const char *reference,
+                                   const pay_idempotency_t *use, apr_pool_t *p)
 {
     void_t work = {.scope = scope, .reference = reference, .use = use, .p = p};
     apr_status_t rv;
 
     *out = NULL;
     *voided = 0;
-    *kept = NULL;
+    *record = NULL;
     rv = pay_rows_commit(store, pay_turn_scope(scope), 0, void_work, &work);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    if (!work.out && !work.kept) {
+    if (!work.out && !work.record) {
         return APR_NOTFOUND;
     }
     *out = work.out;
     *voided = work.voided;
-    *kept = work.kept;
+    *record = work.record;
     return APR_SUCCESS;
 }

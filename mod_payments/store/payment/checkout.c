@@ -41,7 +41,7 @@ static int page_of(pay_store_entry_t *entry, const pay_store_key_t *at, const vo
     memcpy(place + 1, at->bytes, at->len);
     entry->table = PAY_TABLE_PAGE;
     pay_store_entry_value(entry, place, sizeof(place));
-    return pay_store_page_key(&entry->key, checkout->page_id) ? MDB_SUCCESS : EINVAL;
+    return pay_store_page_key(&entry->key, checkout->page_id) ? 0 : EINVAL;
 }
 
 static int is_same_page(const void *before, const void *after)
@@ -51,13 +51,13 @@ static int is_same_page(const void *before, const void *after)
            == 0;
 }
 
-static int row_of_page(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
+static int row_of_page(pay_store_key_t *row_key, const pay_bytes_t *key, const pay_bytes_t *value)
 {
-    const char *place = value->mv_data;
+    const char *place = value->data;
 
     (void)key;
-    return value->mv_size == PAY_STORE_PAGE_LEN && place[0] == PAY_PAGE_CHECKOUT
-           && pay_store_key_of(row_key, place + 1, value->mv_size - 1);
+    return value->len == PAY_STORE_PAGE_LEN && place[0] == PAY_PAGE_CHECKOUT
+           && pay_store_key_of(row_key, place + 1, value->len - 1);
 }
 
 /* ---- its end */
@@ -65,20 +65,19 @@ static int row_of_page(pay_store_key_t *row_key, const MDB_val *key, const MDB_v
 /* Subtracts it from the count; the caller removes the row. */
 static int checkout_forget(pay_rows_txn_t *txn, const pay_charge_t *charge)
 {
-    return charge->checkout->stranger ? pay_store_rows_strangers(txn, &charge->scope, -1)
-                                      : MDB_SUCCESS;
+    return charge->checkout->anonymous ? pay_store_rows_anonymous(txn, &charge->scope, -1) : 0;
 }
 
-int pay_store_checkout_of_stranger(int *out, pay_rows_txn_t *txn, const pay_charge_t *charge,
-                                   apr_pool_t *p)
+int pay_store_checkout_is_anonymous(int *out, pay_rows_txn_t *txn, const pay_charge_t *charge,
+                                    apr_pool_t *p)
 {
     *out = 0;
     if (!charge->checkout) {
-        return MDB_SUCCESS;
+        return 0;
     }
     if (!charge->key_id || !*charge->key_id) { /* made on a link's page: without a key */
         *out = *charge->checkout->link != '\0';
-        return MDB_SUCCESS;
+        return 0;
     }
     return pay_store_api_key_is_public(out, txn, charge->key_id, p);
 }
@@ -90,14 +89,14 @@ static int checkout_opened(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t
     int rc;
 
     checkout->ended_at = 0;
-    rc = pay_store_checkout_of_stranger(&checkout->stranger, txn, charge, p);
+    rc = pay_store_checkout_is_anonymous(&checkout->anonymous, txn, charge, p);
     if (rc) {
         return rc;
     }
     charge->checkout = checkout;
     rc = pay_store_checkout_put(txn, charge, p);
-    if (!rc && checkout->stranger) {
-        rc = pay_store_rows_strangers(txn, &charge->scope, 1);
+    if (!rc && checkout->anonymous) {
+        rc = pay_store_rows_anonymous(txn, &charge->scope, 1);
     }
     return rc;
 }
@@ -119,7 +118,7 @@ static int paid(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p)
     int rc;
 
     rc = checkout_forget(txn, charge);
-    checkout->stranger = 0;
+    checkout->anonymous = 0;
     checkout->ended_at = 0;
     charge->checkout = checkout;
     return rc ? rc : pay_store_checkout_put(txn, charge, p);
@@ -127,8 +126,8 @@ static int paid(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p)
 
 int pay_store_checkout_ended(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p)
 {
-    if (!charge->checkout || !charge->checkout->stranger) {
-        return MDB_SUCCESS;
+    if (!charge->checkout || !charge->checkout->anonymous) {
+        return 0;
     }
     switch (charge->state) {
     case PAY_CHARGE_SUCCESSFUL:
@@ -139,14 +138,14 @@ int pay_store_checkout_ended(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool
     case PAY_CHARGE_ABANDONED:
         if (charge->checkout->ended_at != 0
             || pay_rows_table_is_missing(txn, PAY_TABLE_CHECKOUT_SWEEP)) {
-            return MDB_SUCCESS;
+            return 0;
         }
         return pay_store_checkout_list_at(txn, charge, charge->updated_at, p);
     case PAY_CHARGE_PENDING:
     case PAY_CHARGE_STATE_COUNT:
         break;
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 /* ---- its row */
@@ -165,12 +164,12 @@ static const pay_row_field_t checkout_fields[] = {
     PAY_ROW_MAX(pay_checkout_t, step, PAY_CHECKOUT_STEP_COUNT - 1),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_checkout_t, acquirer_url),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_checkout_t, return_trusted),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_checkout_t, stranger),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_checkout_t, anonymous),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_checkout_t, ended_at),
 };
 #define CHECKOUT_FIELDS (sizeof(checkout_fields) / sizeof(checkout_fields[0]))
 
-int pay_store_checkout_decode(pay_checkout_t **out, const MDB_val *key, const MDB_val *row,
+int pay_store_checkout_decode(pay_checkout_t **out, const pay_bytes_t *key, const pay_bytes_t *row,
                               apr_pool_t *p)
 {
     pay_checkout_t *checkout = apr_pcalloc(p, sizeof(*checkout));
@@ -182,10 +181,10 @@ int pay_store_checkout_decode(pay_checkout_t **out, const MDB_val *key, const MD
         return pay_rows_bad(PAY_TABLE_CHECKOUT, key);
     }
     *out = checkout;
-    return MDB_SUCCESS;
+    return 0;
 }
 
-int pay_store_checkout_encode(MDB_val *out, const pay_checkout_t *checkout, apr_pool_t *p)
+int pay_store_checkout_encode(pay_bytes_t *out, const pay_checkout_t *checkout, apr_pool_t *p)
 {
     return pay_row_encode(out, checkout_fields, CHECKOUT_FIELDS, checkout, p);
 }
@@ -200,22 +199,22 @@ int pay_store_checkout_load(pay_charge_t *charge, pay_rows_txn_t *txn, apr_pool_
 {
     pay_checkout_t *checkout;
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
     int rc;
 
     charge->checkout = NULL;
     if (charge->kind != PAY_CHARGE_CHECKOUT) {
-        return MDB_SUCCESS;
+        return 0;
     }
     pay_store_charge_key(&key, &charge->scope, charge->seq);
     at = pay_store_key_val(&key);
     rc = pay_rows_get(&row, txn, PAY_TABLE_CHECKOUT, &at);
     if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
     }
     rc = pay_store_checkout_decode(&checkout, &at, &row, p);
     if (rc == PAY_ROWS_BAD) {
-        return MDB_SUCCESS; /* the result of the payment does not depend on it */
+        return 0; /* the result of the payment does not depend on it */
     }
     if (!rc) {
         charge->checkout = checkout;
@@ -228,10 +227,10 @@ int pay_store_checkout_add(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t
     int rc;
 
     if (!charge->checkout) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = checkout_opened(txn, charge, p);
-    return rc == MDB_KEYEXIST
+    return rc == PAY_ROWS_EXISTS
                ? EINVAL
                : rc; /* not a duplicate reference, which is the meaning of that code */
 }
@@ -249,20 +248,20 @@ static int sweep_of(pay_store_entry_t *entry, const pay_store_key_t *at, const v
     const pay_checkout_t *checkout = record;
 
     if (checkout->ended_at == 0) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     entry->table = PAY_TABLE_CHECKOUT_SWEEP;
     entry->value_len = 0;
     pay_store_key_start(&entry->key);
     pay_store_key_time(&entry->key, checkout->ended_at);
     (void)pay_store_key_bytes(&entry->key, at->bytes, at->len);
-    return MDB_SUCCESS;
+    return 0;
 }
 
-static int row_of_sweep(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
+static int row_of_sweep(pay_store_key_t *row_key, const pay_bytes_t *key, const pay_bytes_t *value)
 {
     (void)value;
-    return pay_store_key_of(row_key, (const char *)key->mv_data + sizeof(apr_uint64_t),
+    return pay_store_key_of(row_key, (const char *)key->data + sizeof(apr_uint64_t),
                             PAY_STORE_CHARGE_KEY_LEN);
 }
 
@@ -282,10 +281,10 @@ static const pay_store_index_t indexes[] = {
      .astray = "leads to no checkout that ended then"},
 };
 
-static int load(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p)
+static int load(void **record, pay_rows_txn_t *txn, const pay_bytes_t *row_key, apr_pool_t *p)
 {
     pay_checkout_t *checkout = NULL;
-    MDB_val at = *row_key, row;
+    pay_bytes_t at = *row_key, row;
     int rc;
 
     rc = pay_rows_get(&row, txn, PAY_TABLE_CHECKOUT, &at);
@@ -302,7 +301,7 @@ const pay_store_record_t pay_store_checkout_record = {
 int pay_store_checkout_put(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val row;
+    pay_bytes_t row;
     int rc;
 
     assert(charge->checkout);
@@ -320,7 +319,7 @@ int pay_store_checkout_del(pay_rows_txn_t *txn, const pay_charge_t *charge)
     int rc;
 
     if (!charge->checkout) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = checkout_forget(txn, charge);
     if (rc) {
@@ -375,7 +374,7 @@ static void step(pay_charge_t *charge, const pay_checkout_move_t *what, apr_pool
 static int stay_or_end(move_t *move, pay_rows_txn_t *txn)
 {
     pay_charge_t *charge = move->out;
-    int rc = MDB_SUCCESS;
+    int rc = 0;
 
     pay_store_charge_clear_worker(charge);
     charge->due_at = move->what->due_at;
@@ -402,10 +401,10 @@ static int move_work(pay_rows_txn_t *txn, void *baton)
     rc = pay_store_charge_get(&move->out, txn, move->scope, move->seq, move->p);
     if (rc || !move->out->checkout) {
         move->out = NULL;
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
     }
     if (!may_move(move->out, what)) {
-        return MDB_SUCCESS;
+        return 0;
     }
     step(move->out, what, move->p);
     rc = pay_store_checkout_put(txn, move->out, move->p);

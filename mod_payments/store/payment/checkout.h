@@ -5,7 +5,7 @@
 /*
  * The additional rows of a charge that is paid on a page: the row in table checkout, under the
  * charge's own key, and the page's id, which leads to it. Functions run inside the caller's
- * transaction and return LMDB's codes or PAY_ROWS_BAD (already logged).
+ * transaction and return the seam's codes or PAY_ROWS_BAD (already logged).
  */
 
 #include "model/link.h"
@@ -23,10 +23,10 @@ int pay_store_page_key(pay_store_key_t *key, const char *page_id);
 /* Fills in charge->checkout of a checkout; NULL if its row is lost. */
 int pay_store_checkout_load(pay_charge_t *charge, pay_rows_txn_t *txn, apr_pool_t *p);
 
-int pay_store_checkout_decode(pay_checkout_t **out, const MDB_val *key, const MDB_val *row,
+int pay_store_checkout_decode(pay_checkout_t **out, const pay_bytes_t *key, const pay_bytes_t *row,
                               apr_pool_t *p);
 
-int pay_store_checkout_encode(MDB_val *out, const pay_checkout_t *checkout, apr_pool_t *p);
+int pay_store_checkout_encode(pay_bytes_t *out, const pay_checkout_t *checkout, apr_pool_t *p);
 
 /*
  * Writes the row and the page of a charge that is opened. EINVAL if the page's id is not valid or
@@ -35,7 +35,7 @@ int pay_store_checkout_encode(MDB_val *out, const pay_checkout_t *checkout, apr_
 int pay_store_checkout_add(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p);
 /* --- store/payment/checkout.c --- */
 extern const pay_store_record_t pay_store_checkout_record;
-/* Writes the row; MDB_KEYEXIST if the page's id is taken. */
+/* Writes the row; PAY_ROWS_EXISTS if the page's id is taken. */
 int pay_store_checkout_put(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p);
 /* Deletes row and page, if they exist. */
 int pay_store_checkout_del(pay_rows_txn_t *txn, const pay_charge_t *charge);
@@ -44,8 +44,8 @@ int pay_store_checkout_del(pay_rows_txn_t *txn, const pay_charge_t *charge);
 #define PAY_STORE_CHECKOUT_SWEEP_KEY_LEN (8 + PAY_STORE_SCOPE_LEN + 8) /* ended_at, scope, seq */
 
 /* Sets *out to 1 for a charge made by a public key or by a visitor of a link's page. */
-int pay_store_checkout_of_stranger(int *out, pay_rows_txn_t *txn, const pay_charge_t *charge,
-                                   apr_pool_t *p);
+int pay_store_checkout_is_anonymous(int *out, pay_rows_txn_t *txn, const pay_charge_t *charge,
+                                    apr_pool_t *p);
 /* Called after the charge's state changed: one that ended unpaid is listed for removal, one that
  * was paid no longer counts as an anonymous client's. Does nothing for other charges. */
 int pay_store_checkout_ended(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p);

@@ -52,17 +52,17 @@ int pay_store_due_places(pay_store_key_t places[PAY_STORE_DUE_PLACES_MAX],
     return 2;
 }
 
-pay_store_due_part_t pay_store_due_part(const MDB_val *key)
+pay_store_due_part_t pay_store_due_part(const pay_bytes_t *key)
 {
-    return key->mv_size == PAY_STORE_DUE_KEY_LEN
-                   && pay_store_read_time(key->mv_data) >= PAY_STORE_DUE_OPEN_FROM
+    return key->len == PAY_STORE_DUE_KEY_LEN
+                   && pay_store_read_time(key->data) >= PAY_STORE_DUE_OPEN_FROM
                ? PAY_DUE_OPEN
                : PAY_DUE_SENT;
 }
 
-apr_time_t pay_store_due_time(const MDB_val *key)
+apr_time_t pay_store_due_time(const pay_bytes_t *key)
 {
-    const apr_time_t at = pay_store_read_time(key->mv_data);
+    const apr_time_t at = pay_store_read_time(key->data);
 
     return at >= PAY_STORE_DUE_OPEN_FROM ? at - PAY_STORE_DUE_OPEN_FROM : at;
 }
@@ -78,7 +78,7 @@ void pay_store_due_begin(pay_store_key_t *key, pay_store_due_part_t part)
 int pay_store_due_count(apr_uint64_t *sent, apr_uint64_t *open, pay_rows_txn_t *txn)
 {
     pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_PENDING_DUE, NULL, NULL, PAY_ROWS_FROM);
-    MDB_val key, val;
+    pay_bytes_t key, val;
     apr_uint64_t all;
     int rc;
 
@@ -117,7 +117,7 @@ typedef struct entry_t {
     pay_scope_t scope;
     pay_store_due_kind_t kind;
     apr_uint64_t seq;
-    MDB_val key, refund_key;
+    pay_bytes_t key, refund_key;
 } entry_t;
 
 typedef struct take_t {
@@ -154,16 +154,17 @@ static work_in_flight_t work_of_refund(pay_refund_t *refund)
     return work;
 }
 
-static MDB_val val_dup(const MDB_val *val, apr_pool_t *p)
+static pay_bytes_t val_dup(const pay_bytes_t *val, apr_pool_t *p)
 {
-    MDB_val copy = {val->mv_size, val->mv_size ? apr_pmemdup(p, val->mv_data, val->mv_size) : NULL};
+    pay_bytes_t copy = {val->len, val->len ? apr_pmemdup(p, val->data, val->len) : NULL};
 
     return copy;
 }
 
-static entry_t entry_read(pay_table_t table, const MDB_val *key, const MDB_val *val, apr_pool_t *p)
+static entry_t entry_read(pay_table_t table, const pay_bytes_t *key, const pay_bytes_t *val,
+                          apr_pool_t *p)
 {
-    const unsigned char *at = key->mv_data;
+    const unsigned char *at = key->data;
     entry_t entry;
 
     entry.table = table;
@@ -190,12 +191,12 @@ static apr_time_t latest_of(pay_table_t table, pay_store_due_part_t part, apr_ti
 static int entries_from(apr_array_header_t *out, pay_rows_scan_t *scan, pay_store_due_part_t part,
                         apr_time_t until, int limit, apr_pool_t *p)
 {
-    MDB_val key, val;
+    pay_bytes_t key, val;
     int rc, seen = out->nelts;
 
     rc = pay_rows_next(&key, &val, scan);
     while (!rc && seen++ < limit) {
-        if (key.mv_size != PAY_STORE_DUE_KEY_LEN) {
+        if (key.len != PAY_STORE_DUE_KEY_LEN) {
             (void)pay_rows_bad(scan->table, &key);
         } else if (pay_store_due_part(&key) != part || pay_store_due_time(&key) > until) {
             break;
@@ -219,7 +220,7 @@ static int entries_of(apr_array_header_t *out, pay_rows_txn_t *txn, pay_table_t 
 
     pay_store_due_begin(&from, part);
     rc = entries_from(out, &scan, part, now, limit, p);
-    if ((!rc || rc == MDB_NOTFOUND) && out->nelts < limit) {
+    if ((!rc || rc == PAY_ROWS_NOTFOUND) && out->nelts < limit) {
         pay_store_key_start(&beyond);
         pay_store_key_time(&beyond, part_from + latest_of(table, part, now) + 1);
         pay_rows_scan_move(&scan, &beyond);
@@ -258,13 +259,14 @@ static int load(pay_due_t *due, pay_store_refund_t **refund, pay_charge_t **char
         rc = pay_store_refund_get(refund, txn, &entry->refund_key, p);
         if (!rc && (*refund)->refund.charge_seq != 0) {
             rc = pay_store_charge_get(charge, txn, &entry->scope, (*refund)->refund.charge_seq, p);
-            if (rc == MDB_NOTFOUND) { /* a refund whose charge no longer exists must not be sent */
+            if (rc == PAY_ROWS_NOTFOUND) { /* a refund whose charge no longer exists must not be
+                                              sent */
                 return pay_rows_bad(entry->table, &entry->key);
             }
         }
     }
-    if (rc == MDB_NOTFOUND) {
-        return MDB_SUCCESS;
+    if (rc == PAY_ROWS_NOTFOUND) {
+        return 0;
     }
     due->charge = *charge;
     due->refund = *refund ? &(*refund)->refund : NULL;
@@ -275,7 +277,7 @@ static int load(pay_due_t *due, pay_store_refund_t **refund, pay_charge_t **char
 static int push_entry(pay_rows_txn_t *txn, const entry_t *entry, apr_time_t due_at)
 {
     pay_store_key_t key;
-    MDB_val at, val = entry->refund_key;
+    pay_bytes_t at, val = entry->refund_key;
     int rc;
 
     rc = pay_store_entry_del(txn, entry->table, &entry->key);
@@ -339,7 +341,7 @@ static int take_entry(take_t *take, pay_rows_txn_t *txn, const entry_t *entry)
         work = work_of_charge(charge);
     }
     if (!work.is_due) {
-        return MDB_SUCCESS; /* left over from an entry that was once moved back unread */
+        return 0; /* left over from an entry that was once moved back unread */
     }
     if (*work.due_at != entry->due_at || is_early(take, entry, refund ? NULL : charge)) {
         return put_in_place(txn, refund, charge); /* the row determines time and table */

@@ -47,9 +47,9 @@ int pay_store_due_places(pay_store_key_t places[PAY_STORE_DUE_PLACES_MAX],
                          const pay_charge_t *charge);
 
 /* Accepts any key of the table; a key of a wrong length counts as sent. */
-pay_store_due_part_t pay_store_due_part(const MDB_val *key);
+pay_store_due_part_t pay_store_due_part(const pay_bytes_t *key);
 /* The due time of a key of PAY_STORE_DUE_KEY_LEN bytes, in either part. */
-apr_time_t pay_store_due_time(const MDB_val *key);
+apr_time_t pay_store_due_time(const pay_bytes_t *key);
 /* Makes the first key of a part. */
 void pay_store_due_begin(pay_store_key_t *key, pay_store_due_part_t part);
 

@@ -38,7 +38,7 @@ static void begin_key(pay_store_key_t *key, const pay_scope_t *scope, const pay_
     }
 }
 
-static int is_of_scope(const MDB_val *key, const pay_scope_t *scope)
+static int is_of_scope(const pay_bytes_t *key, const pay_scope_t *scope)
 {
     pay_store_key_t want;
 
@@ -46,23 +46,23 @@ static int is_of_scope(const MDB_val *key, const pay_scope_t *scope)
         return 1;
     }
     pay_store_key_of_scope(&want, scope);
-    return key->mv_size >= want.len && !memcmp(key->mv_data, want.bytes, want.len);
+    return key->len >= want.len && !memcmp(key->data, want.bytes, want.len);
 }
 
 /* The row of an entry; *due stays empty if it cannot be read, which is logged. */
-static int load(pay_due_t *due, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val,
+static int load(pay_due_t *due, pay_rows_txn_t *txn, const pay_bytes_t *key, const pay_bytes_t *val,
                 apr_pool_t *p)
 {
-    const unsigned char *at = key->mv_data;
+    const unsigned char *at = key->data;
     pay_store_refund_t *row;
     pay_charge_t *charge;
     pay_scope_t scope;
     int rc;
 
     memset(due, 0, sizeof(*due));
-    if (key->mv_size != PAY_STORE_HELD_KEY_LEN) {
+    if (key->len != PAY_STORE_HELD_KEY_LEN) {
         (void)pay_rows_bad(PAY_TABLE_HELD, key);
-        return MDB_SUCCESS;
+        return 0;
     }
     pay_store_read_scope(&scope, at);
     if (at[PAY_STORE_SCOPE_LEN] == PAY_DUE_CHARGE) {
@@ -73,10 +73,10 @@ static int load(pay_due_t *due, pay_rows_txn_t *txn, const MDB_val *key, const M
         rc = pay_store_refund_get(&row, txn, val, p);
         due->refund = rc ? NULL : &row->refund;
     }
-    if (rc == MDB_NOTFOUND) {
+    if (rc == PAY_ROWS_NOTFOUND) {
         rc = pay_rows_bad(PAY_TABLE_HELD, key);
     }
-    return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_BAD ? 0 : rc;
 }
 
 static int list(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope,
@@ -84,7 +84,7 @@ static int list(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_scope_t 
 {
     pay_store_key_t from;
     pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_HELD, NULL, &from, PAY_ROWS_FROM);
-    MDB_val key, val;
+    pay_bytes_t key, val;
     pay_due_t due;
     int rc;
 

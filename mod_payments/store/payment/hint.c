@@ -4,7 +4,7 @@
 #include "base/text/money.h"
 #include "store/event/endpoint.h"
 #include "store/payment/charge.h"
-#include "store/payment/kept.h"
+#include "store/payment/idempotency.h"
 #include "store/payment/link.h"
 #include "store/payment/refund.h"
 #include "store/payment/total.h"
@@ -15,7 +15,7 @@
 
 static void hint(pay_rows_txn_t *txn, pay_table_t table, const pay_store_key_t *key)
 {
-    const MDB_val at = pay_store_key_val(key);
+    const pay_bytes_t at = pay_store_key_val(key);
 
     pay_rows_hint(txn, table, &at);
 }
@@ -38,13 +38,13 @@ void pay_store_hint_charge(pay_rows_txn_t *txn, const pay_scope_t *scope, apr_ui
     hint(txn, PAY_TABLE_CHECKOUT, &key);
 }
 
-void pay_store_hint_kept(pay_rows_txn_t *txn, const pay_scope_t *scope,
-                         const pay_idempotency_t *use)
+void pay_store_hint_idempotency(pay_rows_txn_t *txn, const pay_scope_t *scope,
+                                const pay_idempotency_t *use)
 {
     pay_store_key_t key;
 
-    if (use && pay_store_kept_key(&key, scope, use) == MDB_SUCCESS) {
-        hint(txn, PAY_TABLE_KEPT, &key);
+    if (use && pay_store_idempotency_key(&key, scope, use) == 0) {
+        hint(txn, PAY_TABLE_IDEMPOTENCY, &key);
     }
 }
 
@@ -60,7 +60,7 @@ void pay_store_hint_refund(pay_rows_txn_t *txn, pay_table_t table, const pay_sco
 
 void pay_store_hint_events(pay_rows_txn_t *txn, const pay_scope_t *scope)
 {
-    const MDB_val epoch = pay_store_epoch_key();
+    const pay_bytes_t epoch = pay_store_epoch_key();
     pay_store_key_t key;
     int kind;
 

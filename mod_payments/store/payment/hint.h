@@ -15,8 +15,8 @@ void pay_store_hint_reference(pay_rows_txn_t *txn, const pay_scope_t *scope, con
 /* A charge, and the additional rows of a checkout. */
 void pay_store_hint_charge(pay_rows_txn_t *txn, const pay_scope_t *scope, apr_uint64_t seq);
 /* The idempotency record of a key; `use` is NULL if no key was given. */
-void pay_store_hint_kept(pay_rows_txn_t *txn, const pay_scope_t *scope,
-                         const pay_idempotency_t *use);
+void pay_store_hint_idempotency(pay_rows_txn_t *txn, const pay_scope_t *scope,
+                                const pay_idempotency_t *use);
 /* A refund by its name in `table`: refund_ref or refund_id. */
 void pay_store_hint_refund(pay_rows_txn_t *txn, pay_table_t table, const pay_scope_t *scope,
                            const char *name);

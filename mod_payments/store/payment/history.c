@@ -58,7 +58,7 @@ static int history_load(pay_history_t **out, pay_rows_txn_t *txn, const pay_scop
 {
     pay_history_t *history = apr_pcalloc(p, sizeof(*history));
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
     int rc;
 
     *out = NULL;
@@ -72,18 +72,18 @@ static int history_load(pay_history_t **out, pay_rows_txn_t *txn, const pay_scop
             rc = pay_rows_bad(PAY_TABLE_META, &at);
         }
     }
-    if (rc && rc != MDB_NOTFOUND) {
+    if (rc && rc != PAY_ROWS_NOTFOUND) {
         return rc;
     }
     history->scope = *scope;
     *out = history;
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static int history_store(pay_rows_txn_t *txn, const pay_history_t *history, apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
     int rc;
 
     rc = pay_row_encode(&row, history_fields, HISTORY_FIELDS, history, p);
@@ -247,5 +247,5 @@ int pay_store_history_synced(int *synced, apr_time_t *from, pay_rows_txn_t *txn,
     }
     *synced = history->synced_epoch == epoch->number;
     *from = pay_epoch_copied_at(epoch, history->fetched_until);
-    return MDB_SUCCESS;
+    return 0;
 }

@@ -24,7 +24,7 @@ typedef struct sweep_t {
     const pay_scope_t *scope;
     apr_uint32_t number;
     pay_store_key_t from;     /* the start of the next part */
-    apr_array_header_t *keys; /* of MDB_val: the rows of this part */
+    apr_array_header_t *keys; /* of pay_bytes_t: the rows of this part */
     apr_pool_t *ptemp;        /* for this part */
 } sweep_t;
 
@@ -35,25 +35,24 @@ static int collect(int *done, sweep_t *sweep, pay_rows_txn_t *txn)
     pay_store_key_t prefix;
     pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_REFUND, &prefix, &from, PAY_ROWS_FROM);
     pay_store_refund_head_t head;
-    MDB_val key, row;
+    pay_bytes_t key, row;
     int rc, visits = 0;
 
-    sweep->keys = apr_array_make(sweep->ptemp, 64, sizeof(MDB_val));
+    sweep->keys = apr_array_make(sweep->ptemp, 64, sizeof(pay_bytes_t));
     (void)pay_store_key_of(&prefix, from.bytes, PAY_STORE_SCOPE_LEN);
     rc = pay_rows_next(&key, &row, &scan);
     while (!rc && visits++ < PAY_STORE_SWEEP_VISITS_MAX
            && sweep->keys->nelts < PAY_STORE_SWEEP_ROWS_MAX) {
         /* A row whose head cannot be read is logged and left to `store check`. */
-        if (pay_store_refund_head(&head, &key, &row) == MDB_SUCCESS
-            && head.import_number == sweep->number) {
-            APR_ARRAY_PUSH(sweep->keys, MDB_val) = pay_rows_dup(&key, sweep->ptemp);
+        if (pay_store_refund_head(&head, &key, &row) == 0 && head.import_number == sweep->number) {
+            APR_ARRAY_PUSH(sweep->keys, pay_bytes_t) = pay_rows_dup(&key, sweep->ptemp);
         }
         rc = pay_rows_next(&key, &row, &scan);
     }
     if (!rc) {
-        (void)pay_store_key_of(&sweep->from, key.mv_data, key.mv_size);
+        (void)pay_store_key_of(&sweep->from, key.data, key.len);
     }
-    *done = rc == MDB_NOTFOUND;
+    *done = rc == PAY_ROWS_NOTFOUND;
     return pay_rows_scan_end(&scan, rc);
 }
 
@@ -61,7 +60,7 @@ static int collect(int *done, sweep_t *sweep, pay_rows_txn_t *txn)
 static int give_back(pay_rows_txn_t *txn, const pay_refund_t *refund, apr_pool_t *p)
 {
     if (refund->charge_seq == 0 || refund->state == PAY_REFUND_FAILED) {
-        return MDB_SUCCESS;
+        return 0;
     }
     return pay_store_charge_move_refund(NULL, txn, refund, PAY_REFUND_FAILED, p);
 }
@@ -75,8 +74,9 @@ static int remove_work(pay_rows_txn_t *txn, void *baton)
     int i, rc;
 
     for (i = 0; i < sweep->keys->nelts; i++) {
-        rc = pay_store_refund_get(&row, txn, &APR_ARRAY_IDX(sweep->keys, i, MDB_val), sweep->ptemp);
-        if (rc == MDB_NOTFOUND) { /* removed by another sweep meanwhile */
+        rc = pay_store_refund_get(&row, txn, &APR_ARRAY_IDX(sweep->keys, i, pay_bytes_t),
+                                  sweep->ptemp);
+        if (rc == PAY_ROWS_NOTFOUND) { /* removed by another sweep meanwhile */
             continue;
         }
         if (!rc) {
@@ -199,7 +199,7 @@ static int begin_work(pay_rows_txn_t *txn, void *baton)
     }
     if (pay_store_scope_is_held(&last)) {
         begin->busy = 1;
-        return MDB_SUCCESS;
+        return 0;
     }
     if (last.import_open != 0) {
         last.import_left = last.import_open;
@@ -311,10 +311,10 @@ static apr_status_t prepare(rows_t *rows, const apr_array_header_t *refunds)
     return rv;
 }
 
-/* The text stored under an id; MDB_NOTFOUND if the id is free. */
-static int stored_text(MDB_val *text, pay_rows_txn_t *txn, const pay_store_key_t *id)
+/* The text stored under an id; PAY_ROWS_NOTFOUND if the id is free. */
+static int stored_text(pay_bytes_t *text, pay_rows_txn_t *txn, const pay_store_key_t *id)
 {
-    MDB_val at = pay_store_key_val(id), refund_key, row;
+    pay_bytes_t at = pay_store_key_val(id), refund_key, row;
     pay_store_refund_head_t head;
     int rc;
 
@@ -324,7 +324,7 @@ static int stored_text(MDB_val *text, pay_rows_txn_t *txn, const pay_store_key_t
     }
     rc = pay_rows_get(&row, txn, PAY_TABLE_REFUND, &refund_key);
     if (rc) {
-        return rc == MDB_NOTFOUND ? pay_rows_bad(PAY_TABLE_REFUND_ID, &at) : rc;
+        return rc == PAY_ROWS_NOTFOUND ? pay_rows_bad(PAY_TABLE_REFUND_ID, &at) : rc;
     }
     rc = pay_store_refund_head(&head, &refund_key, &row);
     *text = head.text;
@@ -341,7 +341,7 @@ static int is_same_refund(int *same, pay_rows_txn_t *txn, const record_t *record
     pay_store_refund_t *row;
     pay_charge_t *charge;
     const char *name;
-    MDB_val stored;
+    pay_bytes_t stored;
     int rc;
 
     *same = 0;
@@ -353,18 +353,18 @@ static int is_same_refund(int *same, pay_rows_txn_t *txn, const record_t *record
     if (row->refund.charge_seq != 0) {
         rc = pay_store_charge_get(&charge, txn, &like.scope, row->refund.charge_seq, p);
         if (rc) {
-            return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc; /* store check reports it */
+            return rc == PAY_ROWS_NOTFOUND ? 0 : rc; /* store check reports it */
         }
         name = charge->acquirer_reference;
     }
     if (!record->charge || strcmp(name, record->charge) != 0) {
-        return MDB_SUCCESS;
+        return 0;
     }
     like.transaction_reference = row->refund.transaction_reference;
-    stored.mv_data = (void *)pay_store_refund_text(&row->refund, p); /* only read */
-    stored.mv_size = strlen(stored.mv_data);
+    stored.data = pay_store_refund_text(&row->refund, p);
+    stored.len = strlen(stored.data);
     *same = pay_store_refund_is_known(&stored, &like, pay_store_refund_text(&like, p), p);
-    return MDB_SUCCESS;
+    return 0;
 }
 
 /* Sets *known if the record exists already, and rows->verdict if one of its names is taken. */
@@ -372,7 +372,7 @@ static int judge(int *known, rows_t *rows, pay_rows_txn_t *txn, const record_t *
 {
     const pay_refund_t *refund = &record->row.refund;
     pay_store_key_t key;
-    MDB_val at, val;
+    pay_bytes_t at, val;
     int rc;
 
     *known = 0;
@@ -388,7 +388,7 @@ static int judge(int *known, rows_t *rows, pay_rows_txn_t *txn, const record_t *
         }
         return rc;
     }
-    if (rc != MDB_NOTFOUND) {
+    if (rc != PAY_ROWS_NOTFOUND) {
         return rc;
     }
     (void)pay_store_refund_name_key(&key, &refund->scope, refund->refund_reference);
@@ -397,7 +397,7 @@ static int judge(int *known, rows_t *rows, pay_rows_txn_t *txn, const record_t *
     if (!rc) {
         rows->verdict = APR_EEXIST;
     }
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
 }
 
 /* The charge it belongs to, if it is known here in the same currency: its amounts change. */
@@ -411,18 +411,18 @@ static int count_on_charge(record_t *record, pay_rows_txn_t *txn, apr_pool_t *p)
     record->turned = 0;
     refund->charge_seq = 0;
     if (!record->charge || refund->money.amount_minor <= 0) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_charge_get_ref(&charge, txn, &refund->scope, record->charge, p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
     }
     if (strcmp(charge->money.currency, refund->money.currency) != 0) {
-        return MDB_SUCCESS;
+        return 0;
     }
     refund->charge_seq = charge->seq;
     if (refund->state == PAY_REFUND_FAILED) {
-        return MDB_SUCCESS;
+        return 0;
     }
     before = charge->state;
     rc = pay_store_charge_refund_moved(charge, PAY_REFUND_FAILED, refund->state,
@@ -476,7 +476,7 @@ static int write_records(rows_t *rows, pay_rows_txn_t *txn, pay_store_scope_t *l
         rows->written++;
         rows->unlinked += rows->import->by_acquirer && record->row.refund.charge_seq == 0;
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static int rows_work(pay_rows_txn_t *txn, void *baton)
@@ -496,7 +496,7 @@ static int rows_work(pay_rows_txn_t *txn, void *baton)
     }
     if (!pay_store_scope_runs_import(&last, rows->import->number)) {
         rows->verdict = APR_EBUSY;
-        return MDB_SUCCESS;
+        return 0;
     }
     for (rows->at = 0; rows->at < rows->records->nelts; rows->at++) {
         record = &APR_ARRAY_IDX(rows->records, rows->at, record_t);
@@ -598,7 +598,7 @@ static int close_work(pay_rows_txn_t *txn, void *baton)
     }
     if (!pay_store_scope_runs_import(&last, import->number)) {
         work->over = !is_left(&last, import->number);
-        return MDB_SUCCESS;
+        return 0;
     }
     last.import_left = import->number;
     last.import_open = 0;
@@ -678,12 +678,12 @@ static int load_told(const pay_refund_t **refund, const finish_t *finish, pay_ro
                                   finish->p);
     }
     if (rc) {
-        return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_NOTFOUND || rc == PAY_ROWS_BAD ? 0 : rc;
     }
     if (charge->created_at <= row->refund.created_at + CLOCKS_APART_MAX) {
         *refund = &row->refund;
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static group_t *group_of(apr_hash_t *groups, const pay_store_told_t *told, apr_pool_t *p)
@@ -706,7 +706,7 @@ static int tell_news(const finish_t *finish, pay_rows_txn_t *txn)
         apr_pcalloc(finish->p, sizeof(*refunds) * (apr_size_t)(all->nelts + 1));
     apr_hash_t *groups = apr_hash_make(finish->p); /* by the charge's number */
     group_t *group;
-    int i, rc = MDB_SUCCESS;
+    int i, rc = 0;
 
     for (i = 0; !rc && i < all->nelts; i++) {
         if (told[i].is_news) {

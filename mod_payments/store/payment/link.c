@@ -62,18 +62,19 @@ static int is_sound(const pay_link_t *link)
            && pay_link_reference_is(link->reference);
 }
 
-int pay_store_link_decode(pay_link_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+int pay_store_link_decode(pay_link_t **out, const pay_bytes_t *key, const pay_bytes_t *row,
+                          apr_pool_t *p)
 {
     pay_link_t *link = apr_pcalloc(p, sizeof(*link));
     int rc = PAY_ROWS_BAD;
 
     *out = NULL;
-    if (key->mv_size > PAY_STORE_SCOPE_LEN && key->mv_size <= PAY_STORE_LINK_KEY_MAX) {
-        const char *reference = (const char *)key->mv_data + PAY_STORE_SCOPE_LEN;
+    if (key->len > PAY_STORE_SCOPE_LEN && key->len <= PAY_STORE_LINK_KEY_MAX) {
+        const char *reference = (const char *)key->data + PAY_STORE_SCOPE_LEN;
 
-        pay_store_read_scope(&link->scope, key->mv_data);
-        if (!memchr(reference, '\0', key->mv_size - PAY_STORE_SCOPE_LEN)) {
-            link->reference = apr_pstrmemdup(p, reference, key->mv_size - PAY_STORE_SCOPE_LEN);
+        pay_store_read_scope(&link->scope, key->data);
+        if (!memchr(reference, '\0', key->len - PAY_STORE_SCOPE_LEN)) {
+            link->reference = apr_pstrmemdup(p, reference, key->len - PAY_STORE_SCOPE_LEN);
             rc = pay_row_decode(link, link_fields, LINK_FIELDS, row, NULL, p);
         }
     }
@@ -81,17 +82,17 @@ int pay_store_link_decode(pay_link_t **out, const MDB_val *key, const MDB_val *r
         return pay_rows_bad(PAY_TABLE_LINK, key);
     }
     *out = link;
-    return MDB_SUCCESS;
+    return 0;
 }
 
-int pay_store_link_encode(MDB_val *out, const pay_link_t *link, apr_pool_t *p)
+int pay_store_link_encode(pay_bytes_t *out, const pay_link_t *link, apr_pool_t *p)
 {
     return pay_row_encode(out, link_fields, LINK_FIELDS, link, p);
 }
 
-static int load(pay_link_t **out, pay_rows_txn_t *txn, MDB_val *at, apr_pool_t *p)
+static int load(pay_link_t **out, pay_rows_txn_t *txn, pay_bytes_t *at, apr_pool_t *p)
 {
-    MDB_val row;
+    pay_bytes_t row;
     int rc;
 
     *out = NULL;
@@ -103,24 +104,24 @@ int pay_store_link_load(pay_link_t **out, pay_rows_txn_t *txn, const pay_scope_t
                         const char *reference, apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val at;
+    pay_bytes_t at;
 
     *out = NULL;
     if (!pay_store_link_key(&key, scope, reference)) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     at = pay_store_key_val(&key);
     return load(out, txn, &at, p);
 }
 
 /* The link of a page of that kind, from the bytes after it. */
-static int link_of_page(pay_link_t **out, pay_rows_txn_t *txn, const MDB_val *at, apr_pool_t *p)
+static int link_of_page(pay_link_t **out, pay_rows_txn_t *txn, const pay_bytes_t *at, apr_pool_t *p)
 {
-    MDB_val key = *at;
+    pay_bytes_t key = *at;
 
     *out = NULL;
-    if (key.mv_size <= PAY_STORE_SCOPE_LEN || key.mv_size > PAY_STORE_LINK_KEY_MAX) {
-        return MDB_NOTFOUND;
+    if (key.len <= PAY_STORE_SCOPE_LEN || key.len > PAY_STORE_LINK_KEY_MAX) {
+        return PAY_ROWS_NOTFOUND;
     }
     return load(out, txn, &key, p);
 }
@@ -137,16 +138,16 @@ static int page_of(pay_store_entry_t *entry, const pay_store_key_t *at, const vo
     memcpy(place + 1, at->bytes, at->len);
     entry->table = PAY_TABLE_PAGE;
     pay_store_entry_value(entry, place, 1 + at->len);
-    return pay_store_page_key(&entry->key, link->page_id) ? MDB_SUCCESS : EINVAL;
+    return pay_store_page_key(&entry->key, link->page_id) ? 0 : EINVAL;
 }
 
-static int row_of_page(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
+static int row_of_page(pay_store_key_t *row_key, const pay_bytes_t *key, const pay_bytes_t *value)
 {
-    const char *place = value->mv_data;
+    const char *place = value->data;
 
     (void)key;
-    return value->mv_size > 1 + PAY_STORE_SCOPE_LEN && value->mv_size <= 1 + PAY_STORE_LINK_KEY_MAX
-           && place[0] == PAY_PAGE_LINK && pay_store_key_of(row_key, place + 1, value->mv_size - 1);
+    return value->len > 1 + PAY_STORE_SCOPE_LEN && value->len <= 1 + PAY_STORE_LINK_KEY_MAX
+           && place[0] == PAY_PAGE_LINK && pay_store_key_of(row_key, place + 1, value->len - 1);
 }
 
 static const pay_store_index_t indexes[] = {
@@ -158,9 +159,10 @@ static const pay_store_index_t indexes[] = {
      .astray = "leads to no checkout or link of that page"},
 };
 
-static int load_record(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p)
+static int load_record(void **record, pay_rows_txn_t *txn, const pay_bytes_t *row_key,
+                       apr_pool_t *p)
 {
-    MDB_val at = *row_key;
+    pay_bytes_t at = *row_key;
     pay_link_t *link;
     int rc = load(&link, txn, &at, p);
 
@@ -175,7 +177,7 @@ const pay_store_record_t pay_store_link_record = {
 static int put(pay_rows_txn_t *txn, const pay_link_t *before, const pay_link_t *link, apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val row;
+    pay_bytes_t row;
     int rc;
 
     if (!pay_store_link_key(&key, &link->scope, link->reference)) {
@@ -199,7 +201,7 @@ static int create_work(pay_rows_txn_t *txn, void *baton)
     const pay_link_t *proposal = work->proposal;
     pay_account_t *account;
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
     int rc, reached;
 
     work->verdict = APR_SUCCESS;
@@ -213,7 +215,7 @@ static int create_work(pay_rows_txn_t *txn, void *baton)
     }
     at = pay_store_key_val(&key);
     rc = pay_rows_get(&row, txn, PAY_TABLE_LINK, &at);
-    if (rc != MDB_NOTFOUND) {
+    if (rc != PAY_ROWS_NOTFOUND) {
         work->verdict = APR_EEXIST;
         return rc ? rc : PAY_ROWS_SILENT;
     }
@@ -233,7 +235,7 @@ static int create_work(pay_rows_txn_t *txn, void *baton)
     work->out->holding = 0;
     work->out->counted = 1;
     rc = put(txn, NULL, work->out, work->p);
-    return rc == MDB_KEYEXIST ? EINVAL : rc; /* its page must be unique */
+    return rc == PAY_ROWS_EXISTS ? EINVAL : rc; /* its page must be unique */
 }
 
 apr_status_t pay_store_link_create(pay_link_t **out, pay_store_t *store, const pay_link_t *proposal,
@@ -274,7 +276,8 @@ apr_status_t pay_store_link_get(pay_link_t **out, pay_store_t *store, const pay_
     return pay_rows_status(rc);
 }
 
-static int list_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
+static int list_visit(void *baton, pay_rows_txn_t *txn, const pay_bytes_t *key,
+                      const pay_bytes_t *val)
 {
     apr_array_header_t *links = baton;
     pay_link_t *link;
@@ -383,8 +386,8 @@ int pay_store_link_holds(const pay_charge_t *charge)
 /* ---- counting the checkouts of a link */
 
 /* One checkout of the table; sets *mine to 1 if it was made from the link and holds it. */
-static int look(int *mine, pay_rows_txn_t *txn, const pay_link_t *link, const MDB_val *key,
-                const MDB_val *row, apr_pool_t *ptemp)
+static int look(int *mine, pay_rows_txn_t *txn, const pay_link_t *link, const pay_bytes_t *key,
+                const pay_bytes_t *row, apr_pool_t *ptemp)
 {
     pay_checkout_t *checkout;
     pay_charge_t *charge;
@@ -393,20 +396,20 @@ static int look(int *mine, pay_rows_txn_t *txn, const pay_link_t *link, const MD
     *mine = 0;
     rc = pay_store_checkout_decode(&checkout, key, row, ptemp);
     if (rc) {
-        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* its link is unknown */
+        return rc == PAY_ROWS_BAD ? 0 : rc; /* its link is unknown */
     }
     if (strcmp(checkout->link, link->reference) != 0) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_charge_get(&charge, txn, &link->scope,
-                              pay_store_read_u64((const char *)key->mv_data + PAY_STORE_SCOPE_LEN),
+                              pay_store_read_u64((const char *)key->data + PAY_STORE_SCOPE_LEN),
                               ptemp);
     if (rc == PAY_ROWS_BAD) {
         *mine = 1; /* its outcome is unknown */
-        return MDB_SUCCESS;
+        return 0;
     }
     *mine = !rc && pay_store_link_holds(charge);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
 }
 
 int pay_store_link_count(apr_uint64_t *holding, int *whole, pay_rows_txn_t *txn,
@@ -415,19 +418,19 @@ int pay_store_link_count(apr_uint64_t *holding, int *whole, pay_rows_txn_t *txn,
     pay_store_key_t scope, beyond;
     pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_CHECKOUT, &scope, &beyond, PAY_ROWS_BEFORE);
     apr_pool_t *ptemp;
-    MDB_val key, row;
+    pay_bytes_t key, row;
     int rc, mine, looks = 0;
 
     *holding = 0;
     *whole = 1;
     if (link->last_seq == 0) {
-        return MDB_SUCCESS;
+        return 0;
     }
     apr_pool_create(&ptemp, p);
     pay_store_key_of_scope(&scope, &link->scope);
     pay_store_charge_key(&beyond, &link->scope, link->last_seq + 1);
     rc = pay_rows_next(&key, &row, &scan);
-    while (!rc && key.mv_size == PAY_STORE_SCOPE_LEN + sizeof(apr_uint64_t)) {
+    while (!rc && key.len == PAY_STORE_SCOPE_LEN + sizeof(apr_uint64_t)) {
         if (looks++ == PAY_STORE_LINK_LOOKS_MAX) {
             *whole = 0;
             break;
@@ -450,7 +453,7 @@ static int count_older(int *whole, pay_rows_txn_t *txn, pay_link_t *link, apr_po
 
     *whole = 1;
     if (link->counted) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_link_count(&link->holding, whole, txn, link, p);
     if (rc || !*whole) {
@@ -468,11 +471,11 @@ static int load_counting(pay_link_t **link, pay_rows_txn_t *txn, const pay_charg
 
     *link = NULL;
     if (!charge->checkout || !*charge->checkout->link) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_link_load(link, txn, &charge->scope, charge->checkout->link, p);
-    if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
-        return MDB_SUCCESS; /* the result of the payment does not depend on it */
+    if (rc == PAY_ROWS_NOTFOUND || rc == PAY_ROWS_BAD) {
+        return 0; /* the result of the payment does not depend on it */
     }
     if (!rc && (!(*link)->once || !(*link)->counted)) {
         *link = NULL;
@@ -488,7 +491,7 @@ static int recount(pay_rows_txn_t *txn, const pay_charge_t *charge, int before, 
     int rc;
 
     if (before == now) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = load_counting(&link, txn, charge, p);
     if (rc || !link || (!now && link->holding == 0)) {
@@ -502,7 +505,7 @@ int pay_store_link_follow(pay_rows_txn_t *txn, const pay_charge_t *before,
                           const pay_charge_t *charge, apr_pool_t *p)
 {
     if (!charge->checkout || !*charge->checkout->link) {
-        return MDB_SUCCESS;
+        return 0;
     }
     return recount(txn, charge, before && pay_store_link_holds(before),
                    pay_store_link_holds(charge), p);
@@ -529,13 +532,13 @@ static int judge_once(pay_claim_t *claim, pay_charge_t **charge, pay_rows_txn_t 
             PAYLOGNO(00730) "payment link %s was created by an earlier version and has too many "
                             "checkouts to find out whether one may be paid: create another link",
             link->reference);
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_charge_get(&last, txn, &proposal->scope, link->last_seq, p);
-    if (rc && rc != MDB_NOTFOUND) {
+    if (rc && rc != PAY_ROWS_NOTFOUND) {
         return rc;
     }
-    if (rc == MDB_NOTFOUND) { /* it was withdrawn */
+    if (rc == PAY_ROWS_NOTFOUND) { /* it was withdrawn */
         last = NULL;
     }
     if (last && (last->state == PAY_CHARGE_SUCCESSFUL || last->state == PAY_CHARGE_REVERSED)) {
@@ -549,7 +552,7 @@ static int judge_once(pay_claim_t *claim, pay_charge_t **charge, pay_rows_txn_t 
     } else {
         *claim = PAY_CLAIM_LINK_BUSY;
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 int pay_store_link_judge(pay_claim_t *claim, pay_link_t **link, pay_charge_t **charge,
@@ -562,19 +565,19 @@ int pay_store_link_judge(pay_claim_t *claim, pay_link_t **link, pay_charge_t **c
     *link = NULL;
     *charge = NULL;
     if (!proposal->checkout || !*proposal->checkout->link) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_link_load(link, txn, &proposal->scope, proposal->checkout->link, p);
-    if (rc == MDB_NOTFOUND) {
+    if (rc == PAY_ROWS_NOTFOUND) {
         *claim = PAY_CLAIM_LINK_UNKNOWN;
-        return MDB_SUCCESS;
+        return 0;
     }
     if (rc) {
         return rc;
     }
     *claim = claim_of_state(*link, now);
     if (*claim != PAY_CLAIM_NEW || !(*link)->once || (*link)->last_seq == 0) {
-        return MDB_SUCCESS;
+        return 0;
     }
     return judge_once(claim, charge, txn, *link, proposal, now, p);
 }
@@ -583,7 +586,7 @@ int pay_store_link_opened(pay_rows_txn_t *txn, pay_link_t *link, const pay_charg
                           apr_pool_t *p)
 {
     if (!link) {
-        return MDB_SUCCESS;
+        return 0;
     }
     link->last_seq = charge->seq;
     if (link->once && pay_store_link_holds(charge)) {
@@ -598,11 +601,11 @@ int pay_store_link_decided(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_
     int rc;
 
     if (!pay_charge_was_approved(charge) || !charge->checkout || !*charge->checkout->link) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_link_load(&link, txn, &charge->scope, charge->checkout->link, p);
-    if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
-        return MDB_SUCCESS; /* the result of the payment does not depend on it */
+    if (rc == PAY_ROWS_NOTFOUND || rc == PAY_ROWS_BAD) {
+        return 0; /* the result of the payment does not depend on it */
     }
     if (rc) {
         return rc;
@@ -617,7 +620,7 @@ int pay_store_link_removed(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_
     int rc;
 
     if (!charge->checkout || !*charge->checkout->link) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = recount(txn, charge, pay_store_link_holds(charge), 0, p);
     if (rc || !pay_charge_was_approved(charge)) {
@@ -625,7 +628,7 @@ int pay_store_link_removed(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_
     }
     rc = pay_store_link_load(&link, txn, &charge->scope, charge->checkout->link, p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
     }
     if (link->paid > 0) {
         link->paid--;
@@ -635,10 +638,10 @@ int pay_store_link_removed(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_
 
 /* ---- pages */
 
-static int page_of_link(pay_store_page_t *out, pay_rows_txn_t *txn, const MDB_val *at,
-                        const MDB_val *place, apr_pool_t *p)
+static int page_of_link(pay_store_page_t *out, pay_rows_txn_t *txn, const pay_bytes_t *at,
+                        const pay_bytes_t *place, apr_pool_t *p)
 {
-    const MDB_val key = {place->mv_size - 1, (unsigned char *)place->mv_data + 1};
+    const pay_bytes_t key = {place->len - 1, (const unsigned char *)place->data + 1};
     pay_link_t *link;
     int rc;
 
@@ -646,7 +649,7 @@ static int page_of_link(pay_store_page_t *out, pay_rows_txn_t *txn, const MDB_va
     if (!rc) {
         rc = pay_store_account_by_number(&out->account, txn, link->scope.account, p);
     }
-    if (rc == MDB_NOTFOUND) {
+    if (rc == PAY_ROWS_NOTFOUND) {
         return pay_rows_bad(PAY_TABLE_PAGE, at);
     }
     if (!rc) {
@@ -656,30 +659,30 @@ static int page_of_link(pay_store_page_t *out, pay_rows_txn_t *txn, const MDB_va
 }
 
 /* The target of an id of table page. */
-static int page_read(pay_store_page_t *out, pay_rows_txn_t *txn, const MDB_val *at,
-                     const MDB_val *place, apr_pool_t *p)
+static int page_read(pay_store_page_t *out, pay_rows_txn_t *txn, const pay_bytes_t *at,
+                     const pay_bytes_t *place, apr_pool_t *p)
 {
-    const unsigned char *bytes = place->mv_data;
+    const unsigned char *bytes = place->data;
     pay_charge_t *charge;
     pay_scope_t scope;
     int rc;
 
-    if (place->mv_size > 0 && bytes[0] == PAY_PAGE_LINK) {
+    if (place->len > 0 && bytes[0] == PAY_PAGE_LINK) {
         return page_of_link(out, txn, at, place, p);
     }
-    if (place->mv_size != PAY_STORE_PAGE_LEN || bytes[0] != PAY_PAGE_CHECKOUT) {
+    if (place->len != PAY_STORE_PAGE_LEN || bytes[0] != PAY_PAGE_CHECKOUT) {
         return pay_rows_bad(PAY_TABLE_PAGE, at);
     }
     pay_store_read_scope(&scope, bytes + 1);
     rc = pay_store_charge_get(&charge, txn, &scope,
                               pay_store_read_u64(bytes + 1 + PAY_STORE_SCOPE_LEN), p);
     if (!rc && !charge->checkout) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     if (!rc) {
         rc = pay_store_account_by_number(&out->account, txn, scope.account, p);
     }
-    if (rc == MDB_NOTFOUND) {
+    if (rc == PAY_ROWS_NOTFOUND) {
         return pay_rows_bad(PAY_TABLE_PAGE, at);
     }
     out->charge = charge;
@@ -690,7 +693,7 @@ apr_status_t pay_store_page_find(pay_store_page_t *out, pay_store_t *store, cons
                                  apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val at, place;
+    pay_bytes_t at, place;
     pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;

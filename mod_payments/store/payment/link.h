@@ -4,7 +4,7 @@
 
 /*
  * Rows of payment links, and how a checkout that is made from one changes it. Functions run inside
- * the caller's transaction and return LMDB's codes or PAY_ROWS_BAD (already logged).
+ * the caller's transaction and return the seam's codes or PAY_ROWS_BAD (already logged).
  */
 
 #include "store/payment/checkout.h"
@@ -21,10 +21,11 @@
 int pay_store_link_key(pay_store_key_t *key, const pay_scope_t *scope, const char *reference);
 
 /* PAY_ROWS_BAD also if the key is that of another link. */
-int pay_store_link_decode(pay_link_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p);
-int pay_store_link_encode(MDB_val *out, const pay_link_t *link, apr_pool_t *p);
+int pay_store_link_decode(pay_link_t **out, const pay_bytes_t *key, const pay_bytes_t *row,
+                          apr_pool_t *p);
+int pay_store_link_encode(pay_bytes_t *out, const pay_link_t *link, apr_pool_t *p);
 
-/* MDB_NOTFOUND if the link does not exist. */
+/* PAY_ROWS_NOTFOUND if the link does not exist. */
 int pay_store_link_load(pay_link_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
                         const char *reference, apr_pool_t *p);
 

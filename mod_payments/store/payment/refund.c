@@ -75,13 +75,14 @@ void pay_store_refund_by_charge_key(pay_store_key_t *key, const pay_scope_t *sco
     pay_store_key_u64(key, seq);
 }
 
-int pay_store_refund_head(pay_store_refund_head_t *out, const MDB_val *key, const MDB_val *row)
+int pay_store_refund_head(pay_store_refund_head_t *out, const pay_bytes_t *key,
+                          const pay_bytes_t *row)
 {
-    const unsigned char *at = row->mv_data;
+    const unsigned char *at = row->data;
     size_t fields_len;
 
     memset(out, 0, sizeof(*out));
-    if (key->mv_size != PAY_STORE_REFUND_KEY_LEN || row->mv_size <= PAY_STORE_REFUND_HEAD_LEN
+    if (key->len != PAY_STORE_REFUND_KEY_LEN || row->len <= PAY_STORE_REFUND_HEAD_LEN
         || at[0] != PAY_STORE_REFUND_VERSION) {
         return pay_rows_bad(PAY_TABLE_REFUND, key);
     }
@@ -89,17 +90,16 @@ int pay_store_refund_head(pay_store_refund_head_t *out, const MDB_val *key, cons
     out->import_number = pay_store_read_u32(at + 9);
     fields_len = (size_t)at[13] << 8 | at[14];
     /* A text that is too long for any chunk would stop a list for ever. */
-    if (fields_len >= row->mv_size - PAY_STORE_REFUND_HEAD_LEN
-        || row->mv_size - PAY_STORE_REFUND_HEAD_LEN - fields_len > PAY_REFUND_TEXT_MAX
-        || out->seq
-               != pay_store_read_u64((const char *)key->mv_data + PAY_STORE_REFUND_KEY_LEN - 8)) {
+    if (fields_len >= row->len - PAY_STORE_REFUND_HEAD_LEN
+        || row->len - PAY_STORE_REFUND_HEAD_LEN - fields_len > PAY_REFUND_TEXT_MAX
+        || out->seq != pay_store_read_u64((const char *)key->data + PAY_STORE_REFUND_KEY_LEN - 8)) {
         return pay_rows_bad(PAY_TABLE_REFUND, key);
     }
-    out->fields.mv_data = (unsigned char *)row->mv_data + PAY_STORE_REFUND_HEAD_LEN;
-    out->fields.mv_size = fields_len;
-    out->text.mv_data = (unsigned char *)row->mv_data + PAY_STORE_REFUND_HEAD_LEN + fields_len;
-    out->text.mv_size = row->mv_size - PAY_STORE_REFUND_HEAD_LEN - fields_len;
-    return MDB_SUCCESS;
+    out->fields.data = (const unsigned char *)row->data + PAY_STORE_REFUND_HEAD_LEN;
+    out->fields.len = fields_len;
+    out->text.data = (const unsigned char *)row->data + PAY_STORE_REFUND_HEAD_LEN + fields_len;
+    out->text.len = row->len - PAY_STORE_REFUND_HEAD_LEN - fields_len;
+    return 0;
 }
 
 /* A replay returns the decision: if there is one, the state must be consistent with it. */
@@ -122,7 +122,7 @@ static int is_sound(const pay_refund_t *refund)
 
 /* Head and fields; *head points into the row. */
 static int decode_fields(pay_store_refund_t **out, pay_store_refund_head_t *head,
-                         const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+                         const pay_bytes_t *key, const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_store_refund_t *record = apr_pcalloc(p, sizeof(*record));
     int rc;
@@ -136,17 +136,16 @@ static int decode_fields(pay_store_refund_t **out, pay_store_refund_head_t *head
     if (rc || !is_sound(&record->refund)) {
         return pay_rows_bad(PAY_TABLE_REFUND, key);
     }
-    pay_store_read_scope(&record->refund.scope, key->mv_data);
-    record->refund.created_at =
-        pay_store_read_time((const char *)key->mv_data + PAY_STORE_SCOPE_LEN);
+    pay_store_read_scope(&record->refund.scope, key->data);
+    record->refund.created_at = pay_store_read_time((const char *)key->data + PAY_STORE_SCOPE_LEN);
     record->refund.seq = head->seq;
     record->refund.import_number = head->import_number;
     record->refund.read_at = record->refund.worker.pid ? pay_store_time_now() : 0;
     *out = record;
-    return MDB_SUCCESS;
+    return 0;
 }
 
-int pay_store_refund_peek(pay_store_refund_t **out, const MDB_val *key, const MDB_val *row,
+int pay_store_refund_peek(pay_store_refund_t **out, const pay_bytes_t *key, const pay_bytes_t *row,
                           apr_pool_t *p)
 {
     pay_store_refund_head_t head;
@@ -181,14 +180,13 @@ static int agrees(const pay_refund_t *refund, const pay_json_t *json)
  * of clients and imports is validated before it is stored: rows stay readable when those rules
  * change.
  */
-static int read_text(pay_refund_t *refund, const MDB_val *text, apr_pool_t *p)
+static int read_text(pay_refund_t *refund, const pay_bytes_t *text, apr_pool_t *p)
 {
     const pay_json_t *json;
     const char *reason, *updated_at;
     apr_status_t rv;
 
-    rv = pay_json_parse(&json, &reason, apr_pstrmemdup(p, text->mv_data, text->mv_size),
-                        text->mv_size, p);
+    rv = pay_json_parse(&json, &reason, apr_pstrmemdup(p, text->data, text->len), text->len, p);
     if (rv != APR_SUCCESS || !agrees(refund, json)) {
         return 0;
     }
@@ -203,8 +201,8 @@ static int read_text(pay_refund_t *refund, const MDB_val *text, apr_pool_t *p)
            && (!updated_at || pay_time_parse(&refund->updated_at, updated_at) == APR_SUCCESS);
 }
 
-int pay_store_refund_decode(pay_store_refund_t **out, const MDB_val *key, const MDB_val *row,
-                            apr_pool_t *p)
+int pay_store_refund_decode(pay_store_refund_t **out, const pay_bytes_t *key,
+                            const pay_bytes_t *row, apr_pool_t *p)
 {
     pay_store_refund_head_t head;
     int rc;
@@ -217,18 +215,18 @@ int pay_store_refund_decode(pay_store_refund_t **out, const MDB_val *key, const 
         *out = NULL;
         return pay_rows_bad(PAY_TABLE_REFUND, key);
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
-int pay_store_refund_get(pay_store_refund_t **out, pay_rows_txn_t *txn, const MDB_val *refund_key,
-                         apr_pool_t *p)
+int pay_store_refund_get(pay_store_refund_t **out, pay_rows_txn_t *txn,
+                         const pay_bytes_t *refund_key, apr_pool_t *p)
 {
-    MDB_val key = *refund_key, row;
+    pay_bytes_t key = *refund_key, row;
     int rc;
 
     *out = NULL;
-    if (key.mv_size != PAY_STORE_REFUND_KEY_LEN) {
-        return MDB_NOTFOUND;
+    if (key.len != PAY_STORE_REFUND_KEY_LEN) {
+        return PAY_ROWS_NOTFOUND;
     }
     rc = pay_rows_get(&row, txn, PAY_TABLE_REFUND, &key);
     if (rc) {
@@ -241,12 +239,12 @@ int pay_store_refund_get_name(pay_store_refund_t **out, pay_rows_txn_t *txn, pay
                               const pay_scope_t *scope, const char *name, apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val at, refund_key;
+    pay_bytes_t at, refund_key;
     int rc;
 
     *out = NULL;
     if (!pay_store_refund_name_key(&key, scope, name)) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     at = pay_store_key_val(&key);
     rc = pay_rows_get(&refund_key, txn, table, &at);
@@ -254,7 +252,7 @@ int pay_store_refund_get_name(pay_store_refund_t **out, pay_rows_txn_t *txn, pay
         return rc;
     }
     rc = pay_store_refund_get(out, txn, &refund_key, p);
-    if (rc == MDB_NOTFOUND) {
+    if (rc == PAY_ROWS_NOTFOUND) {
         return pay_rows_bad(table, &at);
     }
     return rc;
@@ -267,7 +265,7 @@ int pay_store_refund_visible(int *visible, pay_rows_txn_t *txn, const pay_refund
 
     *visible = 1;
     if (refund->import_number == 0) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_scope_get(&last, txn, &refund->scope);
     *visible = refund->import_number <= last.import_done;
@@ -282,12 +280,12 @@ const char *pay_store_refund_text(const pay_refund_t *refund, apr_pool_t *p)
     return w->text;
 }
 
-int pay_store_refund_encode(MDB_val *out, const pay_store_refund_t *row, const char *text,
+int pay_store_refund_encode(pay_bytes_t *out, const pay_store_refund_t *row, const char *text,
                             apr_pool_t *p)
 {
     size_t text_len = strlen(text);
     pay_store_key_t head;
-    MDB_val fields;
+    pay_bytes_t fields;
     unsigned char *bytes;
     int rc;
 
@@ -295,21 +293,21 @@ int pay_store_refund_encode(MDB_val *out, const pay_store_refund_t *row, const c
     if (rc) {
         return rc;
     }
-    if (text_len > PAY_REFUND_TEXT_MAX || fields.mv_size > 0xFFFF) {
+    if (text_len > PAY_REFUND_TEXT_MAX || fields.len > 0xFFFF) {
         return ENAMETOOLONG;
     }
     pay_store_key_start(&head);
     pay_store_key_u64(&head, row->refund.seq);
     pay_store_key_u32(&head, row->refund.import_number);
-    out->mv_size = PAY_STORE_REFUND_HEAD_LEN + fields.mv_size + text_len;
-    out->mv_data = bytes = apr_palloc(p, out->mv_size);
+    out->len = PAY_STORE_REFUND_HEAD_LEN + fields.len + text_len;
+    out->data = bytes = apr_palloc(p, out->len);
     bytes[0] = PAY_STORE_REFUND_VERSION;
     memcpy(bytes + 1, head.bytes, head.len);
-    bytes[13] = (unsigned char)(fields.mv_size >> 8);
-    bytes[14] = (unsigned char)(fields.mv_size & 0xFF);
-    memcpy(bytes + PAY_STORE_REFUND_HEAD_LEN, fields.mv_data, fields.mv_size);
-    memcpy(bytes + PAY_STORE_REFUND_HEAD_LEN + fields.mv_size, text, text_len);
-    return MDB_SUCCESS;
+    bytes[13] = (unsigned char)(fields.len >> 8);
+    bytes[14] = (unsigned char)(fields.len & 0xFF);
+    memcpy(bytes + PAY_STORE_REFUND_HEAD_LEN, fields.data, fields.len);
+    memcpy(bytes + PAY_STORE_REFUND_HEAD_LEN + fields.len, text, text_len);
+    return 0;
 }
 
 /* ---- the record */
@@ -326,11 +324,11 @@ static void lead(pay_store_entry_t *entry, pay_table_t table, const pay_store_ke
     pay_store_entry_value(entry, at->bytes, at->len);
 }
 
-static int row_of(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
+static int row_of(pay_store_key_t *row_key, const pay_bytes_t *key, const pay_bytes_t *value)
 {
     (void)key;
-    return value->mv_size == PAY_STORE_REFUND_KEY_LEN
-           && pay_store_key_of(row_key, value->mv_data, value->mv_size);
+    return value->len == PAY_STORE_REFUND_KEY_LEN
+           && pay_store_key_of(row_key, value->data, value->len);
 }
 
 /* ---- by reference and id, which never change */
@@ -339,8 +337,7 @@ static int name_entry(pay_store_entry_t *entry, pay_table_t table, const pay_sto
                       const pay_refund_t *refund, const char *name)
 {
     lead(entry, table, at);
-    return pay_store_refund_name_key(&entry->key, &refund->scope, name) ? MDB_SUCCESS
-                                                                        : ENAMETOOLONG;
+    return pay_store_refund_name_key(&entry->key, &refund->scope, name) ? 0 : ENAMETOOLONG;
 }
 
 static int ref_of(pay_store_entry_t *entry, const pay_store_key_t *at, const void *record)
@@ -369,11 +366,11 @@ static int charge_of(pay_store_entry_t *entry, const pay_store_key_t *at, const 
     const pay_refund_t *refund = refund_of(record);
 
     if (refund->charge_seq == 0) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     lead(entry, PAY_TABLE_REFUND_BY_CHARGE, at);
     pay_store_refund_by_charge_key(&entry->key, &refund->scope, refund->charge_seq, refund->seq);
-    return MDB_SUCCESS;
+    return 0;
 }
 
 /* ---- by repetition: made here, of a charge, and not failed */
@@ -389,7 +386,7 @@ static int repeat_of(pay_store_entry_t *entry, const pay_store_key_t *at, const 
     const pay_refund_t *refund = refund_of(record);
 
     if (!is_repeatable(refund)) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     lead(entry, PAY_TABLE_REFUND_REPEAT, at);
     return pay_store_refund_repeat_key(&entry->key, refund);
@@ -417,11 +414,10 @@ static int acquirer_entry(pay_store_entry_t *entry, const pay_store_key_t *at,
                           const char *name)
 {
     if (!name || !*name) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     lead(entry, PAY_TABLE_ACQUIRER, at);
-    return pay_store_acquirer_key(&entry->key, &refund->scope, kind, name) ? MDB_SUCCESS
-                                                                           : ENAMETOOLONG;
+    return pay_store_acquirer_key(&entry->key, &refund->scope, kind, name) ? 0 : ENAMETOOLONG;
 }
 
 static int tag_of(pay_store_entry_t *entry, const pay_store_key_t *at, const void *record)
@@ -441,12 +437,12 @@ static int unlinked_of(pay_store_entry_t *entry, const pay_store_key_t *at, cons
     const pay_refund_t *refund = refund_of(record);
 
     if (!refund->acquirer_charge || !*refund->acquirer_charge) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     lead(entry, PAY_TABLE_ACQUIRER, at);
     return pay_store_acquirer_unlinked_key(&entry->key, &refund->scope, refund->acquirer_charge,
                                            refund->seq)
-               ? MDB_SUCCESS
+               ? 0
                : ENAMETOOLONG;
 }
 
@@ -459,24 +455,26 @@ static void name_is_taken(const void *record)
         refund_of(record)->refund_reference);
 }
 
-static int is_kind(const MDB_val *key, size_t at, int kind)
+static int is_kind(const pay_bytes_t *key, size_t at, int kind)
 {
-    return ((const char *)key->mv_data)[at] == kind;
+    return ((const char *)key->data)[at] == kind;
 }
 
-static int row_of_tag(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
+static int row_of_tag(pay_store_key_t *row_key, const pay_bytes_t *key, const pay_bytes_t *value)
 {
     return is_kind(key, PAY_STORE_ACQUIRER_KIND_AT, PAY_ACQUIRER_TAG)
            && row_of(row_key, key, value);
 }
 
-static int row_of_reference(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
+static int row_of_reference(pay_store_key_t *row_key, const pay_bytes_t *key,
+                            const pay_bytes_t *value)
 {
     return is_kind(key, PAY_STORE_ACQUIRER_KIND_AT, PAY_ACQUIRER_REFUND)
            && row_of(row_key, key, value);
 }
 
-static int row_of_unlinked(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
+static int row_of_unlinked(pay_store_key_t *row_key, const pay_bytes_t *key,
+                           const pay_bytes_t *value)
 {
     return is_kind(key, PAY_STORE_ACQUIRER_KIND_AT, PAY_ACQUIRER_UNLINKED)
            && row_of(row_key, key, value);
@@ -491,27 +489,27 @@ static int due_of(pay_store_entry_t *entry, const pay_store_key_t *at, const voi
     /* Imported history is not queried, unless it has a due time. */
     if (refund->due_at == 0
         && (refund->state != PAY_REFUND_PENDING || refund->import_number != 0)) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     lead(entry, pay_store_due_table_refund(refund), at);
     pay_store_due_key(&entry->key, refund->due_at, &refund->scope, PAY_DUE_REFUND, refund->seq);
-    return MDB_SUCCESS;
+    return 0;
 }
 
-static const char *wrong_due(pay_table_t table, const MDB_val *key, const void *record)
+static const char *wrong_due(pay_table_t table, const pay_bytes_t *key, const void *record)
 {
     const pay_refund_t *refund = refund_of(record);
-    const char *at = key->mv_data;
+    const char *at = key->data;
 
     if (refund->due_at == 0 || pay_store_due_table_refund(refund) != table
-        || refund->seq != pay_store_read_u64(at + key->mv_size - sizeof(apr_uint64_t))
+        || refund->seq != pay_store_read_u64(at + key->len - sizeof(apr_uint64_t))
         || refund->due_at == pay_store_due_time(key)) {
         return PAY_STORE_DUE_NOTHING;
     }
     return "its row is due at another time";
 }
 
-static int row_of_due(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
+static int row_of_due(pay_store_key_t *row_key, const pay_bytes_t *key, const pay_bytes_t *value)
 {
     return is_kind(key, 8 + PAY_STORE_SCOPE_LEN, PAY_DUE_REFUND) && row_of(row_key, key, value);
 }
@@ -523,14 +521,14 @@ static int held_of(pay_store_entry_t *entry, const pay_store_key_t *at, const vo
     const pay_refund_t *refund = refund_of(record);
 
     if (refund->held == PAY_NOT_HELD) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     lead(entry, PAY_TABLE_HELD, at);
     pay_store_held_key(&entry->key, &refund->scope, PAY_DUE_REFUND, refund->seq);
-    return MDB_SUCCESS;
+    return 0;
 }
 
-static int row_of_held(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
+static int row_of_held(pay_store_key_t *row_key, const pay_bytes_t *key, const pay_bytes_t *value)
 {
     return is_kind(key, PAY_STORE_SCOPE_LEN, PAY_DUE_REFUND) && row_of(row_key, key, value);
 }
@@ -585,7 +583,7 @@ static const pay_store_index_t indexes[] = {
     {PAY_STORE_HELD_INDEX, .entry_of = held_of, .row_of = row_of_held},
 };
 
-static int load(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p)
+static int load(void **record, pay_rows_txn_t *txn, const pay_bytes_t *row_key, apr_pool_t *p)
 {
     pay_store_refund_t *row;
     int rc = pay_store_refund_get(&row, txn, row_key, p);
@@ -618,7 +616,7 @@ int pay_store_refund_insert(pay_rows_txn_t *txn, const pay_store_refund_t *row, 
                             apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val at, val;
+    pay_bytes_t at, val;
     int rc;
 
     rc = pay_store_refund_encode(&val, row, text, p);
@@ -628,13 +626,13 @@ int pay_store_refund_insert(pay_rows_txn_t *txn, const pay_store_refund_t *row, 
     key_of(&key, &row->refund);
     rc = pay_store_record_put(txn, &pay_store_refund_record, &key, &val, NULL, row);
     at = pay_store_key_val(&key);
-    return rc == MDB_KEYEXIST ? pay_rows_bad(PAY_TABLE_REFUND, &at) : rc;
+    return rc == PAY_ROWS_EXISTS ? pay_rows_bad(PAY_TABLE_REFUND, &at) : rc;
 }
 
 int pay_store_refund_put(pay_rows_txn_t *txn, const pay_store_refund_t *row, apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val val;
+    pay_bytes_t val;
     int rc;
 
     rc = pay_store_refund_encode(&val, row, pay_store_refund_text(&row->refund, p), p);

@@ -7,7 +7,7 @@
  * reads without decoding anything, the fields that the JSON text does not hold (and the few that
  * are checked without parsing it), and the record's final JSON text:
  *   version (1), creation seq (8), import number (4), length of the fields (2), fields, text
- * Functions return LMDB's codes or PAY_ROWS_BAD (already logged).
+ * Functions return the seam's codes or PAY_ROWS_BAD (already logged).
  */
 
 #include "store/keys.h"
@@ -27,8 +27,8 @@ typedef struct pay_store_refund_t {
 typedef struct pay_store_refund_head_t {
     apr_uint64_t seq;
     apr_uint32_t import_number;
-    MDB_val fields;
-    MDB_val text;
+    pay_bytes_t fields;
+    pay_bytes_t text;
 } pay_store_refund_head_t;
 
 void pay_store_refund_key(pay_store_key_t *key, const pay_scope_t *scope, apr_time_t created_at,
@@ -39,21 +39,22 @@ void pay_store_refund_by_charge_key(pay_store_key_t *key, const pay_scope_t *sco
                                     apr_uint64_t charge_seq, apr_uint64_t seq);
 
 /* Checks key and head of a row of table refund. */
-int pay_store_refund_head(pay_store_refund_head_t *out, const MDB_val *key, const MDB_val *row);
+int pay_store_refund_head(pay_store_refund_head_t *out, const pay_bytes_t *key,
+                          const pay_bytes_t *row);
 
 /*
  * The data available without parsing the text: scope, money, state and created_at of the record,
  * and everything that is not part of it; its other strings are NULL.
  */
-int pay_store_refund_peek(pay_store_refund_t **out, const MDB_val *key, const MDB_val *row,
+int pay_store_refund_peek(pay_store_refund_t **out, const pay_bytes_t *key, const pay_bytes_t *row,
                           apr_pool_t *p);
 /* The whole refund; fields and text that disagree are a bad row. */
-int pay_store_refund_decode(pay_store_refund_t **out, const MDB_val *key, const MDB_val *row,
-                            apr_pool_t *p);
+int pay_store_refund_decode(pay_store_refund_t **out, const pay_bytes_t *key,
+                            const pay_bytes_t *row, apr_pool_t *p);
 
-/* By the key in an index; MDB_NOTFOUND if it does not exist. */
-int pay_store_refund_get(pay_store_refund_t **out, pay_rows_txn_t *txn, const MDB_val *refund_key,
-                         apr_pool_t *p);
+/* By the key in an index; PAY_ROWS_NOTFOUND if it does not exist. */
+int pay_store_refund_get(pay_store_refund_t **out, pay_rows_txn_t *txn,
+                         const pay_bytes_t *refund_key, apr_pool_t *p);
 /* By reference (PAY_TABLE_REFUND_REF) or id (PAY_TABLE_REFUND_ID), including unfinished imports. */
 int pay_store_refund_get_name(pay_store_refund_t **out, pay_rows_txn_t *txn, pay_table_t table,
                               const pay_scope_t *scope, const char *name, apr_pool_t *p);
@@ -68,11 +69,11 @@ const char *pay_store_refund_text(const pay_refund_t *refund, apr_pool_t *p);
  * Returns 1 if `stored`, a row's text, is that of `refund`, which is `text`, or resulted from it by
  * erasing.
  */
-int pay_store_refund_is_known(const MDB_val *stored, const pay_refund_t *refund, const char *text,
-                              apr_pool_t *p);
+int pay_store_refund_is_known(const pay_bytes_t *stored, const pay_refund_t *refund,
+                              const char *text, apr_pool_t *p);
 
 /* The row with this text, which is the record's. ENAMETOOLONG if text or fields are too long. */
-int pay_store_refund_encode(MDB_val *out, const pay_store_refund_t *row, const char *text,
+int pay_store_refund_encode(pay_bytes_t *out, const pay_store_refund_t *row, const char *text,
                             apr_pool_t *p);
 
 /*
@@ -94,7 +95,7 @@ int pay_store_refund_repeat_forget(pay_rows_txn_t *txn, pay_store_refund_t *row,
  * The row of a refund together with its indexes: by reference, by id, by charge, by repetition, by
  * its names at the acquirer, by due time, and among the rows that need review. Units of work change
  * the refund and write it; the entries follow. Functions run inside the caller's transaction and
- * return LMDB's codes or PAY_ROWS_BAD (already logged).
+ * return the seam's codes or PAY_ROWS_BAD (already logged).
  */
 
 extern const pay_store_record_t pay_store_refund_record; /* of pay_store_refund_t */

@@ -49,7 +49,7 @@ static int join(pay_charge_t *charge, pay_refund_t *refund)
     refund->charge_seq = charge->seq;
     refund->transaction_reference = charge->reference;
     refund->acquirer_charge = "";
-    return MDB_SUCCESS;
+    return 0;
 }
 
 /* Like `join`, for a refund that has a row. */
@@ -73,12 +73,12 @@ static int show(pay_rows_txn_t *txn, pay_refund_t *refund, apr_pool_t *p)
     refund->charge_seq = 0;
     refund->transaction_reference = NULL;
     if (*refund->acquirer_charge == '\0') {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_charge_get_ref(&charge, txn, &refund->scope, refund->acquirer_charge, p);
-    if (rc == MDB_NOTFOUND) {
+    if (rc == PAY_ROWS_NOTFOUND) {
         refund->transaction_reference = refund->acquirer_charge;
-        rc = MDB_SUCCESS;
+        rc = 0;
     }
     return rc;
 }
@@ -99,7 +99,7 @@ int pay_store_refund_link_new(int *turned, pay_rows_txn_t *txn, pay_refund_t *re
 
     *turned = 0;
     rc = pay_store_acquirer_charge(&charge, txn, &refund->scope, refund->acquirer_charge, p);
-    if (rc == MDB_NOTFOUND) {
+    if (rc == PAY_ROWS_NOTFOUND) {
         rc = show(txn, refund, p);
         if (!pay_store_acquirer_unlinked_key(&key, &refund->scope, refund->acquirer_charge, 0)) {
             refund->acquirer_charge = ""; /* our names are never that long */
@@ -108,7 +108,7 @@ int pay_store_refund_link_new(int *turned, pay_rows_txn_t *txn, pay_refund_t *re
     }
     if (!rc && !may_count(charge, refund)) {
         name_only(charge, refund);
-        return MDB_SUCCESS;
+        return 0;
     }
     if (!rc) {
         before = charge->state;
@@ -127,18 +127,18 @@ static int waiting(apr_array_header_t **out, pay_rows_txn_t *txn, const pay_scop
 {
     pay_store_key_t prefix;
     pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_ACQUIRER, &prefix, NULL, PAY_ROWS_FROM);
-    MDB_val key, val;
+    pay_bytes_t key, val;
     size_t key_len;
     int rc;
 
-    *out = apr_array_make(p, 1, sizeof(MDB_val));
+    *out = apr_array_make(p, 1, sizeof(pay_bytes_t));
     if (!name || !*name || !pay_store_acquirer_unlinked_key(&prefix, scope, name, 0)) {
-        return MDB_SUCCESS;
+        return 0;
     }
     key_len = prefix.len;
     prefix.len -= sizeof(apr_uint64_t);
     rc = pay_rows_next(&key, &val, &scan);
-    while (!rc && key.mv_size == key_len) {
+    while (!rc && key.len == key_len) {
         if ((*out)->nelts == PAY_STORE_REFUND_LINKS_MAX) {
             pay_log(PAY_LOG_WARNING, APR_SUCCESS,
                     PAYLOGNO(00720) "more than %d refunds wait for charge %s of the acquirer: "
@@ -146,7 +146,7 @@ static int waiting(apr_array_header_t **out, pay_rows_txn_t *txn, const pay_scop
                     PAY_STORE_REFUND_LINKS_MAX, name);
             break;
         }
-        APR_ARRAY_PUSH(*out, MDB_val) = pay_rows_dup(&val, p);
+        APR_ARRAY_PUSH(*out, pay_bytes_t) = pay_rows_dup(&val, p);
         rc = pay_rows_next(&key, &val, &scan);
     }
     return pay_rows_scan_end(&scan, rc);
@@ -156,13 +156,13 @@ static int waiting(apr_array_header_t **out, pay_rows_txn_t *txn, const pay_scop
  * A refund that cannot be read does not prevent a charge from being opened: `store check` reports
  * it.
  */
-static int load(pay_store_refund_t **row, pay_rows_txn_t *txn, const MDB_val *at, apr_pool_t *p)
+static int load(pay_store_refund_t **row, pay_rows_txn_t *txn, const pay_bytes_t *at, apr_pool_t *p)
 {
     int rc = pay_store_refund_get(row, txn, at, p);
 
-    if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
+    if (rc == PAY_ROWS_NOTFOUND || rc == PAY_ROWS_BAD) {
         *row = NULL;
-        return MDB_SUCCESS;
+        return 0;
     }
     return rc;
 }
@@ -175,7 +175,7 @@ static int link_waiting(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p
 
     rc = waiting(&found, txn, &charge->scope, charge->acquirer_reference, p);
     for (i = 0; !rc && i < found->nelts; i++) {
-        rc = load(&row, txn, &APR_ARRAY_IDX(found, i, MDB_val), p);
+        rc = load(&row, txn, &APR_ARRAY_IDX(found, i, pay_bytes_t), p);
         if (rc || !row) {
             continue;
         }
@@ -186,7 +186,7 @@ static int link_waiting(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p
         }
         rc = join_row(txn, charge, row, p);
         if (rc == ERANGE) { /* more than any amount of money: left for a person to review */
-            rc = MDB_SUCCESS;
+            rc = 0;
         }
     }
     return rc;
@@ -200,7 +200,7 @@ static int hide_shown(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_
 
     rc = waiting(&found, txn, &charge->scope, charge->reference, p);
     for (i = 0; !rc && i < found->nelts; i++) {
-        rc = load(&row, txn, &APR_ARRAY_IDX(found, i, MDB_val), p);
+        rc = load(&row, txn, &APR_ARRAY_IDX(found, i, pay_bytes_t), p);
         if (rc || !row || !row->refund.transaction_reference) {
             continue;
         }
@@ -215,7 +215,7 @@ int pay_store_refund_link_opened(pay_rows_txn_t *txn, pay_charge_t *charge, apr_
     int rc;
 
     if (!charge->acquirer_reference || *charge->acquirer_reference == '\0') {
-        return MDB_SUCCESS; /* no acquirer has it in its books */
+        return 0; /* no acquirer has it in its books */
     }
     rc = link_waiting(txn, charge, p);
     return rc ? rc : hide_shown(txn, charge, p);
@@ -229,18 +229,18 @@ static int of_charge(apr_array_header_t **out, pay_rows_txn_t *txn, const pay_ch
     pay_store_key_t prefix;
     pay_rows_scan_t scan =
         pay_rows_scan(txn, PAY_TABLE_REFUND_BY_CHARGE, &prefix, NULL, PAY_ROWS_FROM);
-    MDB_val key, val;
+    pay_bytes_t key, val;
     int rc;
 
-    *out = apr_array_make(p, 1, sizeof(MDB_val));
+    *out = apr_array_make(p, 1, sizeof(pay_bytes_t));
     pay_store_charge_key(&prefix, &charge->scope, charge->seq);
     rc = pay_rows_next(&key, &val, &scan);
-    while (!rc && key.mv_size == prefix.len + sizeof(apr_uint64_t)) {
+    while (!rc && key.len == prefix.len + sizeof(apr_uint64_t)) {
         if ((*out)->nelts == PAY_STORE_REFUND_LINKS_MAX) {
             rc = EINVAL;
             break;
         }
-        APR_ARRAY_PUSH(*out, MDB_val) = pay_rows_dup(&val, p);
+        APR_ARRAY_PUSH(*out, pay_bytes_t) = pay_rows_dup(&val, p);
         rc = pay_rows_next(&key, &val, &scan);
     }
     return pay_rows_scan_end(&scan, rc);
@@ -268,11 +268,11 @@ int pay_store_refund_link_withdrawn(pay_rows_txn_t *txn, pay_charge_t *charge, a
     int i, rc;
 
     if (!charge->acquirer_reference || *charge->acquirer_reference == '\0') {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = of_charge(&found, txn, charge, p);
     for (i = 0; !rc && i < found->nelts; i++) {
-        rc = pay_store_refund_get(&row, txn, &APR_ARRAY_IDX(found, i, MDB_val), p);
+        rc = pay_store_refund_get(&row, txn, &APR_ARRAY_IDX(found, i, pay_bytes_t), p);
         if (!rc) {
             rc = part(txn, charge, row, p);
         }
@@ -355,7 +355,7 @@ static int link_work(pay_rows_txn_t *txn, void *baton)
         rc = pay_store_refund_visible(&visible, txn, &row->refund);
     }
     if (rc || !visible) {
-        return rc && rc != MDB_NOTFOUND ? rc : PAY_ROWS_SILENT;
+        return rc && rc != PAY_ROWS_NOTFOUND ? rc : PAY_ROWS_SILENT;
     }
     link->out = &row->refund;
     if (row->refund.charge_seq != 0) {
@@ -367,7 +367,7 @@ static int link_work(pay_rows_txn_t *txn, void *baton)
     if (!rc) {
         return link_found(link, txn, row);
     }
-    if (rc != MDB_NOTFOUND) {
+    if (rc != PAY_ROWS_NOTFOUND) {
         return rc;
     }
     return link->change ? keep_name(txn, row, name, link->p) : PAY_ROWS_SILENT;

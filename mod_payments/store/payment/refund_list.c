@@ -46,22 +46,22 @@ static int start(pay_refund_cursor_t *at, pay_rows_txn_t *txn, const pay_scope_t
     at->view_seq = last.refund_seq;
     at->view_import = last.import_done;
     at->started = LIST_STARTED;
-    return MDB_SUCCESS;
+    return 0;
 }
 
 /* Copies one record; returns 0 if it must wait for the next chunk. */
-static int give(scan_t *scan, const MDB_val *text)
+static int give(scan_t *scan, const pay_bytes_t *text)
 {
     apr_size_t comma = (scan->at->started & LIST_GIVEN) != 0;
 
-    if (text->mv_size + comma > scan->size - scan->len) {
+    if (text->len + comma > scan->size - scan->len) {
         return 0;
     }
     if (comma) {
         scan->buffer[scan->len++] = ',';
     }
-    memcpy(scan->buffer + scan->len, text->mv_data, text->mv_size);
-    scan->len += text->mv_size;
+    memcpy(scan->buffer + scan->len, text->data, text->len);
+    scan->len += text->len;
     scan->count++;
     scan->at->started |= LIST_GIVEN;
     return 1;
@@ -73,9 +73,9 @@ static int give(scan_t *scan, const MDB_val *text)
  * otherwise long lists wait for memory at every row (docs/performance.md). Only a hint, whatever is
  * stored there.
  */
-static void prefetch_next(const MDB_val *row)
+static void prefetch_next(const pay_bytes_t *row)
 {
-    const char *at = row->mv_data;
+    const char *at = row->data;
     int i;
 
     for (i = 1; i <= PREFETCH_LINES; i++) {
@@ -92,7 +92,7 @@ static int walk(scan_t *scan, int *done, const pay_rows_txn_t *txn)
     pay_store_key_t prefix, from;
     pay_rows_scan_t rows = pay_rows_scan(txn, PAY_TABLE_REFUND, &prefix, &from, PAY_ROWS_FROM);
     pay_store_refund_head_t head;
-    MDB_val key, row;
+    pay_bytes_t key, row;
     int rc, visits = 0;
 
     *done = 0;
@@ -105,20 +105,20 @@ static int walk(scan_t *scan, int *done, const pay_rows_txn_t *txn)
         if (rc) {
             break;
         }
-        if (pay_store_read_time((const char *)key.mv_data + PAY_STORE_SCOPE_LEN) > scan->to) {
-            rc = MDB_NOTFOUND;
+        if (pay_store_read_time((const char *)key.data + PAY_STORE_SCOPE_LEN) > scan->to) {
+            rc = PAY_ROWS_NOTFOUND;
             break;
         }
         if (visits++ == LIST_VISITS_MAX
             || (head.seq <= scan->at->view_seq && head.import_number <= scan->at->view_import
                 && !give(scan, &head.text))) {
-            memcpy(scan->at->key, key.mv_data, key.mv_size);
-            scan->at->key_len = key.mv_size;
+            memcpy(scan->at->key, key.data, key.len);
+            scan->at->key_len = key.len;
             break;
         }
         rc = pay_rows_next(&key, &row, &rows);
     }
-    *done = rc == MDB_NOTFOUND;
+    *done = rc == PAY_ROWS_NOTFOUND;
     return pay_rows_scan_end(&rows, rc);
 }
 
@@ -129,7 +129,7 @@ apr_status_t pay_store_refund_scan(pay_refund_cursor_t *cursor, apr_size_t *len,
     scan_t scan = {.at = cursor, .to = range->to, .buffer = buffer, .size = size};
     pay_rows_txn_t txn;
     apr_status_t rv;
-    int rc = MDB_SUCCESS;
+    int rc = 0;
 
     *len = 0;
     *count = 0;
@@ -168,36 +168,36 @@ typedef struct page_t {
     apr_array_header_t *rows;
 } page_t;
 
-static int is_of_scope(const page_t *page, const MDB_val *key)
+static int is_of_scope(const page_t *page, const pay_bytes_t *key)
 {
     pay_store_key_t prefix;
 
     pay_store_key_of_scope(&prefix, page->scope);
-    return key->mv_size >= prefix.len && !memcmp(key->mv_data, prefix.bytes, prefix.len);
+    return key->len >= prefix.len && !memcmp(key->data, prefix.bytes, prefix.len);
 }
 
-/* MDB_NOTFOUND: neither this one nor any before it. */
-static int look(page_t *page, const MDB_val *key, const MDB_val *val)
+/* PAY_ROWS_NOTFOUND: neither this one nor any before it. */
+static int look(page_t *page, const pay_bytes_t *key, const pay_bytes_t *val)
 {
     pay_store_refund_head_t head;
     pay_store_refund_t *row;
     int rc;
 
     if (!is_of_scope(page, key)) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     rc = pay_store_refund_head(&head, key, val); /* also checks the key's length */
     if (rc) {
         return rc;
     }
-    page->at->created_at = pay_store_read_time((const char *)key->mv_data + PAY_STORE_SCOPE_LEN);
-    page->at->seq = pay_store_read_u64((const char *)key->mv_data + PAY_STORE_SCOPE_LEN + 8);
+    page->at->created_at = pay_store_read_time((const char *)key->data + PAY_STORE_SCOPE_LEN);
+    page->at->seq = pay_store_read_u64((const char *)key->data + PAY_STORE_SCOPE_LEN + 8);
     page->at->started = 1;
     if (page->at->created_at < page->range->from) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     if (head.import_number > page->import_done) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_refund_decode(&row, key, val, page->rows->pool);
     if (!rc) {
@@ -206,7 +206,7 @@ static int look(page_t *page, const MDB_val *key, const MDB_val *val)
     return rc;
 }
 
-/* MDB_NOTFOUND: there are no more. */
+/* PAY_ROWS_NOTFOUND: there are no more. */
 static int page_walk(page_t *page, int limit)
 {
     const pay_page_cursor_t *at = page->at;
@@ -214,7 +214,7 @@ static int page_walk(page_t *page, int limit)
     pay_store_key_t bound;
     pay_rows_scan_t scan =
         pay_rows_scan(page->txn, PAY_TABLE_REFUND, NULL, &bound, PAY_ROWS_BEFORE);
-    MDB_val key, val;
+    pay_bytes_t key, val;
     int rc, looks;
 
     rc = pay_store_scope_get(&last, page->txn, page->scope);
@@ -261,6 +261,6 @@ apr_status_t pay_store_refund_page(apr_array_header_t **out, pay_page_cursor_t *
     }
     rc = page_walk(&page, limit);
     pay_rows_end(&txn);
-    cursor->done = rc == MDB_NOTFOUND;
-    return pay_rows_status(cursor->done ? MDB_SUCCESS : rc);
+    cursor->done = rc == PAY_ROWS_NOTFOUND;
+    return pay_rows_status(cursor->done ? 0 : rc);
 }

@@ -3,7 +3,7 @@
 #include "model/idempotency.h"
 #include "store/payment/charge.h"
 #include "store/payment/hint.h"
-#include "store/payment/kept.h"
+#include "store/payment/idempotency.h"
 #include "store/payment/refund.h"
 #include "store/record/audit.h"
 #include "store/record/epoch.h"
@@ -65,7 +65,7 @@ static int digest_asked(unsigned char digest[DIGEST_LEN], const pay_refund_t *re
     if (!refund->asked_digest || *refund->asked_digest == '\0') {
         return digest_of(digest, refund);
     }
-    return read_hex(digest, refund->asked_digest) ? MDB_SUCCESS : EINVAL;
+    return read_hex(digest, refund->asked_digest) ? 0 : EINVAL;
 }
 
 static void start_key(pay_store_key_t *key, const pay_scope_t *scope, apr_uint64_t charge_seq,
@@ -119,15 +119,15 @@ int pay_store_refund_repeat_erase(pay_rows_txn_t *txn, pay_refund_t *refund, apr
             return rc;
         }
         refund->asked_digest = pay_hex(digest, DIGEST_LEN, p);
-        return pay_store_kept_add_repeat(txn, refund, end, p);
+        return pay_store_idempotency_add_repeat(txn, refund, end, p);
     }
-    return MDB_SUCCESS; /* erased before and not over, or over */
+    return 0; /* erased before and not over, or over */
 }
 
 int pay_store_refund_repeat_forget(pay_rows_txn_t *txn, pay_store_refund_t *row, apr_pool_t *p)
 {
     if (*row->refund.asked_digest == '\0') {
-        return MDB_SUCCESS;
+        return 0;
     }
     row->refund.asked_digest = "";
     return pay_store_refund_put(txn, row, p);
@@ -139,7 +139,7 @@ int pay_store_refund_repeat_forget(pay_rows_txn_t *txn, pay_store_refund_t *row,
 static int refund_repeat_newest(pay_store_refund_t **out, pay_rows_txn_t *txn,
                                 const pay_charge_t *charge, const pay_refund_t *like, apr_pool_t *p)
 {
-    MDB_val key, refund_key;
+    pay_bytes_t key, refund_key;
     unsigned char digest[DIGEST_LEN];
     pay_store_key_t prefix, beyond;
     int rc;
@@ -154,11 +154,11 @@ static int refund_repeat_newest(pay_store_refund_t **out, pay_rows_txn_t *txn,
     pay_store_key_u64(&beyond, ~(apr_uint64_t)0); /* a number that is never assigned */
     rc = pay_rows_first(&key, &refund_key, txn, PAY_TABLE_REFUND_REPEAT, &prefix, &beyond,
                         PAY_ROWS_BEFORE);
-    if (rc || key.mv_size != KEY_LEN) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    if (rc || key.len != KEY_LEN) {
+        return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
     }
     rc = pay_store_refund_get(out, txn, &refund_key, p);
-    return rc == MDB_NOTFOUND ? pay_rows_bad(PAY_TABLE_REFUND_REPEAT, &key) : rc;
+    return rc == PAY_ROWS_NOTFOUND ? pay_rows_bad(PAY_TABLE_REFUND_REPEAT, &key) : rc;
 }
 
 static int is_fetched_like(const pay_refund_t *refund, apr_int64_t amount_minor)
@@ -175,7 +175,7 @@ static int refund_fetched_like(pay_store_refund_t **out, pay_rows_txn_t *txn,
     pay_store_key_t prefix, beyond;
     pay_rows_scan_t scan =
         pay_rows_scan(txn, PAY_TABLE_REFUND_BY_CHARGE, &prefix, &beyond, PAY_ROWS_BEFORE);
-    MDB_val key, refund_key;
+    pay_bytes_t key, refund_key;
     pay_store_refund_t *row;
     int rc, looks;
 
@@ -203,7 +203,7 @@ typedef struct open_t {
     const pay_idempotency_t *use; /* may be NULL */
     apr_interval_time_t repeat_window;
     apr_pool_t *p;
-    pay_kept_t *kept; /* the record of the key: then nothing else is set */
+    pay_idempotency_record_t *record; /* the record of the key: then nothing else is set */
     pay_refund_t *out;
     pay_charge_t *charge; /* NULL if it does not exist */
     pay_refund_verdict_t verdict;
@@ -259,7 +259,7 @@ static int find_repeat(open_t *open, pay_rows_txn_t *txn)
     int rc;
 
     if (open->repeat_window == 0 || open->proposal->money.amount_minor == 0) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = refund_repeat_newest(&row, txn, open->charge, open->proposal, open->p);
     if (rc || !row) {
@@ -271,7 +271,7 @@ static int find_repeat(open_t *open, pay_rows_txn_t *txn)
         open->verdict = PAY_REFUND_REFUSED_REPEATED;
         open->out = &row->refund;
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static void refuse(open_t *open, pay_refund_verdict_t verdict, int lasting)
@@ -294,7 +294,7 @@ static int judge_epoch(open_t *open, pay_rows_txn_t *txn)
     int rc;
 
     if (proposal->scope.mode != PAY_LIVE || proposal->waiting) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_epoch_get(&epoch, txn);
     if (!rc && epoch.held) {
@@ -330,7 +330,7 @@ static int judge(apr_int64_t *amount_minor, open_t *open, pay_rows_txn_t *txn)
     refuse(open, PAY_REFUND_OPENED, 0);
     if (charge->state != PAY_CHARGE_SUCCESSFUL && charge->state != PAY_CHARGE_REVERSED) {
         refuse(open, PAY_REFUND_REFUSED_STATE, charge->decided_state != PAY_CHARGE_PENDING);
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = find_repeat(open, txn);
     if (!rc && open->verdict == PAY_REFUND_OPENED) {
@@ -354,7 +354,7 @@ static int judge(apr_int64_t *amount_minor, open_t *open, pay_rows_txn_t *txn)
     } else {
         *amount_minor = wanted > 0 ? wanted : left;
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 /*
@@ -370,23 +370,23 @@ static int check_names(open_t *open, pay_rows_txn_t *txn)
     } names[] = {{PAY_TABLE_REFUND_REF, refund->refund_reference},
                  {PAY_TABLE_REFUND_ID, refund->id}};
     pay_store_key_t key;
-    MDB_val at, val;
+    pay_bytes_t at, val;
     size_t i;
     int rc;
 
     for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (!pay_store_refund_name_key(&key, &refund->scope, names[i].name)) {
             open->refused = APR_EINVAL;
-            return MDB_SUCCESS;
+            return 0;
         }
         at = pay_store_key_val(&key);
         rc = pay_rows_get(&val, txn, names[i].table, &at);
-        if (rc != MDB_NOTFOUND) {
+        if (rc != PAY_ROWS_NOTFOUND) {
             open->refused = APR_EEXIST;
             return rc;
         }
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static pay_store_refund_t *opened(const open_t *open, apr_int64_t amount_minor, apr_uint64_t seq,
@@ -465,7 +465,7 @@ static int insert(open_t *open, pay_rows_txn_t *txn, apr_int64_t amount_minor)
         return rc;
     }
     if (open->use) {
-        rc = pay_store_kept_add_refund(txn, open->use, refund, open->p);
+        rc = pay_store_idempotency_add_refund(txn, open->use, refund, open->p);
         if (rc) {
             return rc;
         }
@@ -485,14 +485,14 @@ static int keep_refusal(const open_t *open, pay_rows_txn_t *txn)
     int rc, reached;
 
     if (!open->use || !open->lasting) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_rows_quota(&reached, txn, &open->proposal->scope);
     if (rc || reached) { /* the next try is judged again, and refused likewise */
         return rc;
     }
-    return pay_store_kept_add_refusal(txn, &open->proposal->scope, open->use, open->verdict,
-                                      pay_store_time_now(), open->p);
+    return pay_store_idempotency_add_refusal(txn, &open->proposal->scope, open->use, open->verdict,
+                                             pay_store_time_now(), open->p);
 }
 
 static void tell(const open_t *open, pay_store_t *db)
@@ -514,22 +514,22 @@ static int open_work(pay_rows_txn_t *txn, void *baton)
     apr_int64_t amount_minor;
     int rc;
 
-    open->kept = NULL;
+    open->record = NULL;
     open->out = NULL;
     open->charge = NULL;
     open->verdict = PAY_REFUND_OPENED;
     open->refused = APR_SUCCESS;
     open->stepped_back = 0;
     if (open->use) {
-        rc = pay_store_kept_get(&open->kept, txn, &proposal->scope, open->use, open->p);
-        if (rc != MDB_NOTFOUND) {
+        rc = pay_store_idempotency_get(&open->record, txn, &proposal->scope, open->use, open->p);
+        if (rc != PAY_ROWS_NOTFOUND) {
             return rc ? rc : PAY_ROWS_SILENT;
         }
     }
     rc = pay_store_charge_get_ref(&open->charge, txn, &proposal->scope,
                                   proposal->transaction_reference, open->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? PAY_ROWS_SILENT : rc;
+        return rc == PAY_ROWS_NOTFOUND ? PAY_ROWS_SILENT : rc;
     }
     if (proposal->money.amount_minor > 0
         && strcmp(proposal->money.currency, open->charge->money.currency) != 0) {
@@ -555,13 +555,13 @@ static int open_work(pay_rows_txn_t *txn, void *baton)
     return rc;
 }
 
-static int is_text(const MDB_val *stored, const char *text)
+static int is_text(const pay_bytes_t *stored, const char *text)
 {
-    return stored->mv_size == strlen(text) && memcmp(stored->mv_data, text, stored->mv_size) == 0;
+    return stored->len == strlen(text) && memcmp(stored->data, text, stored->len) == 0;
 }
 
-int pay_store_refund_is_known(const MDB_val *stored, const pay_refund_t *refund, const char *text,
-                              apr_pool_t *p)
+int pay_store_refund_is_known(const pay_bytes_t *stored, const pay_refund_t *refund,
+                              const char *text, apr_pool_t *p)
 {
     pay_refund_t erased = *refund;
 
@@ -575,14 +575,14 @@ static void open_hints(pay_rows_txn_t *txn, const void *baton)
     const open_t *open = baton;
     const pay_refund_t *proposal = open->proposal;
 
-    pay_store_hint_kept(txn, &proposal->scope, open->use);
+    pay_store_hint_idempotency(txn, &proposal->scope, open->use);
     pay_store_hint_reference(txn, &proposal->scope, proposal->transaction_reference);
     pay_store_hint_refund(txn, PAY_TABLE_REFUND_REF, &proposal->scope, proposal->refund_reference);
     pay_store_hint_refund(txn, PAY_TABLE_REFUND_ID, &proposal->scope, proposal->id);
 }
 
 apr_status_t pay_store_refund_open(pay_refund_t **out, pay_charge_t **charge,
-                                   pay_refund_verdict_t *verdict, pay_kept_t **kept,
+                                   pay_refund_verdict_t *verdict, pay_idempotency_record_t **record,
                                    pay_store_t *store, const pay_refund_t *proposal,
                                    const pay_idempotency_t *use, apr_interval_time_t repeat_window,
                                    apr_pool_t *p)
@@ -595,7 +595,7 @@ apr_status_t pay_store_refund_open(pay_refund_t **out, pay_charge_t **charge,
     *out = NULL;
     *charge = NULL;
     *verdict = PAY_REFUND_REFUSED_STATE;
-    *kept = NULL;
+    *record = NULL;
     assert(proposal->transaction_reference);
     assert(proposal->money.amount_minor >= 0);
     assert(proposal->due_at > 0);
@@ -605,8 +605,8 @@ apr_status_t pay_store_refund_open(pay_refund_t **out, pay_charge_t **charge,
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    if (open.kept) {
-        *kept = open.kept;
+    if (open.record) {
+        *record = open.record;
         return APR_SUCCESS;
     }
     if (!open.charge) {

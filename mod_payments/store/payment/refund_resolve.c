@@ -37,7 +37,7 @@ static void clear_work_in_flight(pay_refund_t *refund)
 static int release(resolve_t *resolve, pay_rows_txn_t *txn, pay_store_refund_t *row)
 {
     if (row->refund.import_number != 0 && row->refund.due_at == 0) { /* it is not queried */
-        return MDB_SUCCESS;
+        return 0;
     }
     clear_work_in_flight(&row->refund);
     if (resolve->outcome->received) { /* it was sent before this store was copied */
@@ -109,7 +109,7 @@ static int resolve_decided(resolve_t *resolve, pay_rows_txn_t *txn, pay_store_re
     }
     resolve->contradicts = 1;
     if (row->contradiction[0] != '\0') { /* the first one stays */
-        return MDB_SUCCESS;
+        return 0;
     }
     row->contradiction = pay_store_contradiction(resolve->outcome, resolve->p);
     return pay_store_refund_put(txn, row, resolve->p);
@@ -128,7 +128,7 @@ static int resolve_work(pay_rows_txn_t *txn, void *baton)
     rc = pay_store_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, resolve->scope,
                                    resolve->refund_reference, resolve->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? PAY_ROWS_SILENT : rc;
+        return rc == PAY_ROWS_NOTFOUND ? PAY_ROWS_SILENT : rc;
     }
     rc = pay_store_refund_visible(&visible, txn, &row->refund);
     if (rc || !visible) {
@@ -198,7 +198,7 @@ int pay_store_refund_announce(pay_rows_txn_t *txn, const pay_refund_t *refund, i
     int rc, wanted;
 
     if (refund->charge_seq == 0 || (refund->import_number != 0 && !*refund->acquirer)) {
-        return MDB_SUCCESS; /* the content of a file causes no events */
+        return 0; /* the content of a file causes no events */
     }
     rc = pay_store_event_is_wanted(&wanted, txn, &refund->scope, p);
     if (rc || !wanted) {
@@ -259,7 +259,7 @@ static int fail_work(pay_rows_txn_t *txn, void *baton)
     rc = pay_store_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, fail->scope,
                                    fail->refund_reference, fail->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
     }
     rc = pay_store_refund_visible(&visible, txn, &row->refund);
     if (rc || !visible) {
@@ -269,7 +269,7 @@ static int fail_work(pay_rows_txn_t *txn, void *baton)
     /* A pending one may become failed too, but refund_resolve decides that. */
     if (row->refund.state != PAY_REFUND_PROCESSED
         || !pay_refund_may_become(row->refund.state, PAY_REFUND_FAILED)) {
-        return MDB_SUCCESS;
+        return 0;
     }
     return take_back(fail, txn, row);
 }
@@ -325,7 +325,7 @@ static int may_send(int *out, pay_rows_txn_t *txn, const pay_scope_t *scope, apr
 
     *out = scope->mode == PAY_TEST;
     if (*out) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_epoch_held(&held, txn);
     if (rc || held) {
@@ -333,7 +333,7 @@ static int may_send(int *out, pay_rows_txn_t *txn, const pay_scope_t *scope, apr
     }
     rc = pay_store_account_by_number(&account, txn, scope->account, p);
     *out = !rc && account->mode == PAY_LIVE;
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
 }
 
 /*
@@ -352,12 +352,12 @@ static int claim_work(pay_rows_txn_t *txn, void *baton)
     rc = pay_store_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, claim->scope,
                                    claim->refund_reference, claim->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
     }
     refund = &row->refund;
     claim->out = refund;
     if (!refund->waiting || refund->state != PAY_REFUND_PENDING) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = may_send(&may, txn, claim->scope, claim->p);
     if (rc || !may) {
@@ -445,7 +445,7 @@ static int late_work(pay_rows_txn_t *txn, void *baton)
     rc = pay_store_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, late->scope,
                                    late->refund_reference, late->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? PAY_ROWS_SILENT : rc;
+        return rc == PAY_ROWS_NOTFOUND ? PAY_ROWS_SILENT : rc;
     }
     refund = &row->refund;
     late->out = refund;
@@ -531,7 +531,7 @@ static int ask_work(pay_rows_txn_t *txn, void *baton)
     rc = pay_store_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, ask->scope,
                                    ask->refund_reference, ask->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? PAY_ROWS_SILENT : rc;
+        return rc == PAY_ROWS_NOTFOUND ? PAY_ROWS_SILENT : rc;
     }
     refund = &row->refund;
     rc = pay_store_refund_visible(&visible, txn, refund);

@@ -41,14 +41,14 @@ static int is_currency(const char *text)
     return strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == PAY_CURRENCY_LEN;
 }
 
-int pay_store_total_decode(pay_store_total_t *out, const MDB_val *key, const MDB_val *row)
+int pay_store_total_decode(pay_store_total_t *out, const pay_bytes_t *key, const pay_bytes_t *row)
 {
-    const unsigned char *at = key->mv_data;
+    const unsigned char *at = key->data;
     pay_total_t *total = &out->total;
     int rc;
 
     memset(out, 0, sizeof(*out));
-    if (key->mv_size != PAY_STORE_TOTAL_KEY_LEN) {
+    if (key->len != PAY_STORE_TOTAL_KEY_LEN) {
         return pay_rows_bad(PAY_TABLE_TOTAL, key);
     }
     /* It has no strings, so no pool is needed. */
@@ -63,7 +63,7 @@ int pay_store_total_decode(pay_store_total_t *out, const MDB_val *key, const MDB
         || pay_total_is_zero(total)) {
         return pay_rows_bad(PAY_TABLE_TOTAL, key);
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 void pay_store_total_of_charge(pay_store_total_t *out, const pay_charge_t *charge)
@@ -121,15 +121,15 @@ static int change_row(pay_rows_txn_t *txn, const pay_store_total_t *by, int coun
 {
     pay_store_total_t row;
     pay_store_key_t key;
-    MDB_val at, val;
+    pay_bytes_t at, val;
     int rc;
 
     pay_store_total_key(&key, by);
     at = pay_store_key_val(&key);
     rc = pay_rows_get(&val, txn, PAY_TABLE_TOTAL, &at);
-    if (rc == MDB_NOTFOUND) {
+    if (rc == PAY_ROWS_NOTFOUND) {
         memset(&row, 0, sizeof(row));
-        rc = MDB_SUCCESS;
+        rc = 0;
     } else if (!rc) {
         rc = pay_store_total_decode(&row, &at, &val);
     }
@@ -158,10 +158,10 @@ static int change(pay_rows_txn_t *txn, const pay_store_total_t *by, int count, a
 
     assert(count == 1 || count == -1);
     if (pay_total_is_zero(&by->total)) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = change_row(txn, by, count, p);
-    return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_BAD ? 0 : rc;
 }
 
 int pay_store_total_charge(pay_rows_txn_t *txn, const pay_charge_t *charge, int count,
@@ -227,7 +227,7 @@ static int list(apr_array_header_t *totals, pay_rows_txn_t *txn, const pay_store
     pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_TOTAL, &prefix, first, PAY_ROWS_FROM);
     pay_store_scope_t view;
     pay_store_total_t row;
-    MDB_val key, val;
+    pay_bytes_t key, val;
     int rc, visits = 0;
 
     rc = pay_store_scope_get(&view, txn, scope);

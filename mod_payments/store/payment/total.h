@@ -3,8 +3,8 @@
 #define PAY_STORE_PAYMENT_TOTAL_H
 
 /*
- * Stored totals inside the write transaction that changes them. Functions return LMDB's codes or,
- * except for those that count, PAY_ROWS_BAD (already logged).
+ * Stored totals inside the write transaction that changes them. Functions return the seam's codes
+ * or, except for those that count, PAY_ROWS_BAD (already logged).
  */
 
 #include "store/keys.h"
@@ -20,7 +20,7 @@ typedef struct pay_store_total_t {
 } pay_store_total_t;
 
 /* A row of table total. A row that counts nothing is never stored: it is a bad one. */
-int pay_store_total_decode(pay_store_total_t *out, const MDB_val *key, const MDB_val *row);
+int pay_store_total_decode(pay_store_total_t *out, const pay_bytes_t *key, const pay_bytes_t *row);
 
 void pay_store_total_key(pay_store_key_t *key, const pay_store_total_t *row);
 
@@ -39,7 +39,7 @@ void pay_store_total_of_refund(pay_store_total_t *out, const pay_refund_t *refun
 /*
  * Both functions below: a row of table total that is damaged, by itself or because it is smaller
  * than what is subtracted, is logged and left unchanged, and they succeed (docs/store.md, rule 13):
- * the caller's decision about money never waits for statistics. They return LMDB's codes only.
+ * the caller's decision about money never waits for statistics. They return the seam's codes only.
  */
 
 /*

@@ -12,19 +12,19 @@
 #define VISITS_MAX 1000
 
 /* Adds one refund of the charge, by its index entry. */
-static int show(pay_transaction_t *out, pay_rows_txn_t *txn, const MDB_val *index,
-                const MDB_val *refund_key, apr_pool_t *p)
+static int show(pay_transaction_t *out, pay_rows_txn_t *txn, const pay_bytes_t *index,
+                const pay_bytes_t *refund_key, apr_pool_t *p)
 {
     pay_store_refund_t *row;
-    MDB_val key = *refund_key, val;
+    pay_bytes_t key = *refund_key, val;
     int rc, visible;
 
-    if (key.mv_size != PAY_STORE_REFUND_KEY_LEN) {
+    if (key.len != PAY_STORE_REFUND_KEY_LEN) {
         return pay_rows_bad(PAY_TABLE_REFUND_BY_CHARGE, index);
     }
     rc = pay_rows_get(&val, txn, PAY_TABLE_REFUND, &key);
     if (rc) {
-        return rc == MDB_NOTFOUND ? pay_rows_bad(PAY_TABLE_REFUND_BY_CHARGE, index) : rc;
+        return rc == PAY_ROWS_NOTFOUND ? pay_rows_bad(PAY_TABLE_REFUND_BY_CHARGE, index) : rc;
     }
     rc = pay_store_refund_peek(&row, &key, &val, p);
     if (rc) {
@@ -36,7 +36,7 @@ static int show(pay_transaction_t *out, pay_rows_txn_t *txn, const MDB_val *inde
     }
     if (!visible) { /* the charge's amounts include it already */
         out->refunds_complete = 0;
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_refund_decode(&row, &key, &val, p);
     if (!rc) {
@@ -51,7 +51,7 @@ static int list_refunds(pay_transaction_t *out, pay_rows_txn_t *txn, apr_pool_t 
     pay_store_key_t prefix;
     pay_rows_scan_t scan =
         pay_rows_scan(txn, PAY_TABLE_REFUND_BY_CHARGE, &prefix, NULL, PAY_ROWS_FROM);
-    MDB_val key, refund_key;
+    pay_bytes_t key, refund_key;
     int rc, visits = 0;
 
     pay_store_charge_key(&prefix, &out->charge->scope, out->charge->seq);

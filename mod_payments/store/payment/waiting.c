@@ -16,7 +16,7 @@ static int count_pending(int *count, pay_rows_txn_t *txn, const pay_store_key_t 
     pay_store_key_t from;
     pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_PENDING_DUE, NULL, &from, PAY_ROWS_FROM);
     const unsigned char *at;
-    MDB_val key, val;
+    pay_bytes_t key, val;
     int rc, looks;
 
     pay_store_due_begin(&from, part);
@@ -25,8 +25,8 @@ static int count_pending(int *count, pay_rows_txn_t *txn, const pay_store_key_t 
         if (pay_store_due_part(&key) != part) {
             break;
         }
-        at = (const unsigned char *)key.mv_data + 8;
-        if (key.mv_size == PAY_STORE_DUE_KEY_LEN && memcmp(at, scope->bytes, scope->len) == 0
+        at = (const unsigned char *)key.data + 8;
+        if (key.len == PAY_STORE_DUE_KEY_LEN && memcmp(at, scope->bytes, scope->len) == 0
             && at[PAY_STORE_SCOPE_LEN] == PAY_DUE_CHARGE) {
             ++*count;
         }
@@ -87,21 +87,21 @@ apr_status_t pay_store_waiting_count(pay_waiting_t *out, pay_store_t *store,
 
 /* Adds the refund of an entry of pending_due, if it waits and belongs to that scope. */
 static int waiting_add(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_store_key_t *scope,
-                       const MDB_val *key, const MDB_val *refund_key, apr_pool_t *p)
+                       const pay_bytes_t *key, const pay_bytes_t *refund_key, apr_pool_t *p)
 {
-    const unsigned char *at = (const unsigned char *)key->mv_data + 8;
+    const unsigned char *at = (const unsigned char *)key->data + 8;
     pay_store_refund_t *row;
     int rc;
 
-    if (key->mv_size != PAY_STORE_DUE_KEY_LEN || memcmp(at, scope->bytes, scope->len) != 0
+    if (key->len != PAY_STORE_DUE_KEY_LEN || memcmp(at, scope->bytes, scope->len) != 0
         || at[PAY_STORE_SCOPE_LEN] != PAY_DUE_REFUND) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_refund_get(&row, txn, refund_key, p);
     if (!rc && row->refund.waiting) {
         APR_ARRAY_PUSH(out, pay_refund_t *) = &row->refund;
     }
-    return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* store check reports it */
+    return rc == PAY_ROWS_NOTFOUND || rc == PAY_ROWS_BAD ? 0 : rc; /* store check reports it */
 }
 
 static int waiting_list(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope,
@@ -109,7 +109,7 @@ static int waiting_list(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_
 {
     pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_PENDING_DUE, NULL, NULL, PAY_ROWS_FROM);
     pay_store_key_t prefix;
-    MDB_val key, val;
+    pay_bytes_t key, val;
     int rc, looks;
 
     pay_store_key_of_scope(&prefix, scope);

@@ -40,14 +40,15 @@ void pay_store_audit_key(pay_store_key_t *key, apr_uint32_t account, apr_uint64_
     pay_store_key_u64(key, seq);
 }
 
-int pay_store_audit_decode(pay_audit_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+int pay_store_audit_decode(pay_audit_t **out, const pay_bytes_t *key, const pay_bytes_t *row,
+                           apr_pool_t *p)
 {
-    const unsigned char *at = key->mv_data;
+    const unsigned char *at = key->data;
     pay_audit_t *entry = apr_pcalloc(p, sizeof(*entry));
     int rc;
 
     *out = NULL;
-    if (key->mv_size != PAY_STORE_AUDIT_KEY_LEN) {
+    if (key->len != PAY_STORE_AUDIT_KEY_LEN) {
         return pay_rows_bad(PAY_TABLE_AUDIT, key);
     }
     rc = pay_row_decode(entry, audit_fields, AUDIT_FIELDS, row, NULL, p);
@@ -60,10 +61,10 @@ int pay_store_audit_decode(pay_audit_t **out, const MDB_val *key, const MDB_val 
         return pay_rows_bad(PAY_TABLE_AUDIT, key);
     }
     *out = entry;
-    return MDB_SUCCESS;
+    return 0;
 }
 
-int pay_store_audit_encode(MDB_val *row, const pay_audit_t *entry, apr_pool_t *p)
+int pay_store_audit_encode(pay_bytes_t *row, const pay_audit_t *entry, apr_pool_t *p)
 {
     return pay_row_encode(row, audit_fields, AUDIT_FIELDS, entry, p);
 }
@@ -77,7 +78,7 @@ static void account_key(pay_store_key_t *key, apr_uint32_t account)
 int pay_store_audit_last(apr_uint64_t *out, pay_rows_txn_t *txn, apr_uint32_t account)
 {
     pay_store_key_t prefix, end;
-    MDB_val key, row;
+    pay_bytes_t key, row;
     int rc;
 
     *out = 0;
@@ -85,22 +86,22 @@ int pay_store_audit_last(apr_uint64_t *out, pay_rows_txn_t *txn, apr_uint32_t ac
     pay_store_audit_key(&end, account, UINT64_MAX);
     rc = pay_rows_first(&key, &row, txn, PAY_TABLE_AUDIT, &prefix, &end, PAY_ROWS_BEFORE);
     if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
     }
-    if (key.mv_size != PAY_STORE_AUDIT_KEY_LEN) {
+    if (key.len != PAY_STORE_AUDIT_KEY_LEN) {
         return pay_rows_bad(PAY_TABLE_AUDIT, &key);
     }
-    *out = pay_store_read_u64((const unsigned char *)key.mv_data + 4);
-    return MDB_SUCCESS;
+    *out = pay_store_read_u64((const unsigned char *)key.data + 4);
+    return 0;
 }
 
-/* MDB_NOOVERWRITE: existing entries are never changed. */
+/* PAY_ROWS_NOOVERWRITE: existing entries are never changed. */
 static int append(pay_rows_txn_t *txn, pay_store_audit_t *audit)
 {
     pay_audit_t *entry = &audit->now;
     pay_rows_txn_t own = *txn;
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
     int rc;
 
     rc = pay_store_audit_last(&entry->seq, txn, entry->account);
@@ -121,8 +122,8 @@ static int append(pay_rows_txn_t *txn, pay_store_audit_t *audit)
     pay_store_audit_key(&key, entry->account, entry->seq);
     at = pay_store_key_val(&key);
     own.turn = pay_turn_account(entry->account); /* in addition to that of the change */
-    rc = pay_rows_put(&own, PAY_TABLE_AUDIT, &at, &row, MDB_NOOVERWRITE);
-    return rc == MDB_KEYEXIST ? MDB_CORRUPTED : rc;
+    rc = pay_rows_put(&own, PAY_TABLE_AUDIT, &at, &row, PAY_ROWS_NOOVERWRITE);
+    return rc == PAY_ROWS_EXISTS ? PAY_ROWS_CORRUPTED : rc;
 }
 
 /*
@@ -138,7 +139,7 @@ static int judge(int *reached, pay_rows_txn_t *txn, const pay_store_audit_t *aud
     *reached = 0;
     if (audit->done || audit->entry->bound == PAY_AUDIT_UNBOUNDED || audit->entry->account == 0
         || max == 0) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_audit_last(&entries, txn, audit->entry->account);
     if (audit->entry->bound == PAY_AUDIT_OF_NOTICE) {
@@ -155,7 +156,7 @@ static int judge(int *reached, pay_rows_txn_t *txn, const pay_store_audit_t *aud
                                 " before \"%s\" is refused; paymentsctl still makes changes",
                 txn->store->path, audit->entry->account, entries, max, audit->entry->what);
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 /* Runs `work` and appends the entry if it is due. */
@@ -239,7 +240,7 @@ static int note_work(pay_rows_txn_t *txn, void *baton)
 {
     (void)txn;
     (void)baton;
-    return MDB_SUCCESS; /* there is only the entry to write */
+    return 0; /* there is only the entry to write */
 }
 
 apr_status_t pay_store_audit_note(pay_store_t *store)
@@ -258,7 +259,7 @@ static int list_work(apr_array_header_t *out, pay_rows_txn_t *txn, apr_uint32_t 
     pay_store_key_t prefix, end;
     pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_AUDIT, &prefix, &end, PAY_ROWS_BEFORE);
     pay_audit_t *entry;
-    MDB_val key, row;
+    pay_bytes_t key, row;
     int rc;
 
     account_key(&prefix, account);

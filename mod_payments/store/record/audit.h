@@ -21,9 +21,9 @@ void pay_store_audit_tell(pay_store_t *db, apr_uint32_t account, const char *sub
                           const char *detail);
 
 void pay_store_audit_key(pay_store_key_t *key, apr_uint32_t account, apr_uint64_t seq);
-int pay_store_audit_decode(pay_audit_t **out, const MDB_val *key, const MDB_val *row,
+int pay_store_audit_decode(pay_audit_t **out, const pay_bytes_t *key, const pay_bytes_t *row,
                            apr_pool_t *p);
-int pay_store_audit_encode(MDB_val *row, const pay_audit_t *entry, apr_pool_t *p);
+int pay_store_audit_encode(pay_bytes_t *row, const pay_audit_t *entry, apr_pool_t *p);
 
 /* Sets *out to the seq of the account's last entry, 0 if it has none. PAY_ROWS_BAD if that entry's
  * key is damaged. */

@@ -33,14 +33,14 @@ static const pay_row_field_t epoch_fields[] = {
 };
 #define EPOCH_FIELDS (sizeof(epoch_fields) / sizeof(epoch_fields[0]))
 
-MDB_val pay_store_epoch_key(void)
+pay_bytes_t pay_store_epoch_key(void)
 {
-    return (MDB_val){sizeof(epoch_name) - 1, (void *)epoch_name};
+    return (pay_bytes_t){sizeof(epoch_name) - 1, epoch_name};
 }
 
 int pay_store_epoch_read(pay_epoch_t *out, pay_rows_txn_t *txn)
 {
-    MDB_val key = pay_store_epoch_key(), row;
+    pay_bytes_t key = pay_store_epoch_key(), row;
     int rc;
 
     memset(out, 0, sizeof(*out));
@@ -54,7 +54,7 @@ int pay_store_epoch_read(pay_epoch_t *out, pay_rows_txn_t *txn)
 
 int pay_store_epoch_load(pay_epoch_t *out, pay_rows_txn_t *txn)
 {
-    MDB_val key = pay_store_epoch_key();
+    pay_bytes_t key = pay_store_epoch_key();
     int rc;
 
     rc = pay_store_epoch_read(out, txn);
@@ -62,12 +62,12 @@ int pay_store_epoch_load(pay_epoch_t *out, pay_rows_txn_t *txn)
         memset(out, 0, sizeof(*out));
         return pay_rows_bad(PAY_TABLE_META, &key);
     }
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
 }
 
 int pay_store_epoch_store(pay_rows_txn_t *txn, const pay_epoch_t *epoch)
 {
-    MDB_val key = pay_store_epoch_key(), row;
+    pay_bytes_t key = pay_store_epoch_key(), row;
     apr_pool_t *pool;
     int rc;
 
@@ -125,7 +125,7 @@ int pay_store_epoch_sequence(apr_uint32_t *out, pay_rows_txn_t *txn, apr_uint32_
     before = epoch.number << SEQUENCE_BITS;
     *out = (last > before ? last : before) + 1;
     /* As for endpoints: a damaged row must not block payments. */
-    return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_BAD ? 0 : rc;
 }
 
 apr_status_t pay_store_epoch_find(pay_epoch_t *out, pay_store_t *store)

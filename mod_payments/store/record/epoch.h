@@ -4,7 +4,7 @@
 
 /*
  * The row "epoch" of the table meta (model/epoch.h), inside a transaction that the caller holds.
- * Functions return LMDB's codes or PAY_ROWS_BAD (already logged).
+ * Functions return the seam's codes or PAY_ROWS_BAD (already logged).
  */
 
 #include "model/epoch.h"
@@ -12,8 +12,9 @@
 #include "store/rows.h"
 
 /* The key of the row. */
-MDB_val pay_store_epoch_key(void);
-/* Reads the row as stored; MDB_NOTFOUND if the store has no such row. A bad row is not logged. */
+pay_bytes_t pay_store_epoch_key(void);
+/* Reads the row as stored; PAY_ROWS_NOTFOUND if the store has no such row. A bad row is not logged.
+ */
 int pay_store_epoch_read(pay_epoch_t *out, pay_rows_txn_t *txn);
 
 /* All zero for a store without the row, which an earlier version wrote. */

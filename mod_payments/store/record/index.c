@@ -26,23 +26,23 @@ void pay_store_entry_number(pay_store_entry_t *entry, apr_uint64_t number)
     pay_store_entry_value(entry, bytes.bytes, bytes.len);
 }
 
-static MDB_val value_of(pay_store_entry_t *entry)
+static pay_bytes_t value_of(pay_store_entry_t *entry)
 {
-    MDB_val val = {entry->value_len, entry->value};
+    pay_bytes_t val = {entry->value_len, entry->value};
 
     return val;
 }
 
-static int is_value(const pay_store_entry_t *entry, const MDB_val *val)
+static int is_value(const pay_store_entry_t *entry, const pay_bytes_t *val)
 {
-    return val->mv_size == entry->value_len && !memcmp(val->mv_data, entry->value, val->mv_size);
+    return val->len == entry->value_len && !memcmp(val->data, entry->value, val->len);
 }
 
-int pay_store_entry_is(const pay_store_entry_t *entry, pay_table_t table, const MDB_val *key,
-                       const MDB_val *value)
+int pay_store_entry_is(const pay_store_entry_t *entry, pay_table_t table, const pay_bytes_t *key,
+                       const pay_bytes_t *value)
 {
-    return entry->table == table && entry->key.len == key->mv_size
-           && !memcmp(entry->key.bytes, key->mv_data, key->mv_size) && is_value(entry, value);
+    return entry->table == table && entry->key.len == key->len
+           && !memcmp(entry->key.bytes, key->data, key->len) && is_value(entry, value);
 }
 
 static int same_place(const pay_store_entry_t *a, const pay_store_entry_t *b)
@@ -56,34 +56,33 @@ static int same_value(const pay_store_entry_t *a, const pay_store_entry_t *b)
     return a->value_len == b->value_len && !memcmp(a->value, b->value, a->value_len);
 }
 
-/* MDB_NOTFOUND if there is no record, or if its stored values can no longer have an entry. */
+/* PAY_ROWS_NOTFOUND if there is no record, or if its stored values can no longer have an entry. */
 static int entry_before(pay_store_entry_t *entry, const pay_store_index_t *index,
                         const pay_store_key_t *key, const void *before)
 {
-    return before && index->entry_of(entry, key, before) == MDB_SUCCESS ? MDB_SUCCESS
-                                                                        : MDB_NOTFOUND;
+    return before && index->entry_of(entry, key, before) == 0 ? 0 : PAY_ROWS_NOTFOUND;
 }
 
 static int entry_after(pay_store_entry_t *entry, const pay_store_index_t *index,
                        const pay_store_key_t *key, const void *after)
 {
-    return after ? index->entry_of(entry, key, after) : MDB_NOTFOUND;
+    return after ? index->entry_of(entry, key, after) : PAY_ROWS_NOTFOUND;
 }
 
-/* Leaves an entry of another row alone. MDB_NOTFOUND if there is no entry. */
+/* Leaves an entry of another row alone. PAY_ROWS_NOTFOUND if there is no entry. */
 static int take_out(pay_rows_txn_t *txn, const pay_store_index_t *index,
                     const pay_store_entry_t *entry)
 {
-    MDB_val at = pay_store_key_val(&entry->key), val;
+    pay_bytes_t at = pay_store_key_val(&entry->key), val;
     int rc;
 
     if (pay_rows_table_is_missing(txn, entry->table)) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     if (index->rule == PAY_INDEX_FIRST) {
         rc = pay_rows_get(&val, txn, entry->table, &at);
         if (rc || !is_value(entry, &val)) {
-            return rc ? rc : MDB_NOTFOUND;
+            return rc ? rc : PAY_ROWS_NOTFOUND;
         }
     }
     return pay_rows_del(txn, entry->table, &at);
@@ -92,18 +91,18 @@ static int take_out(pay_rows_txn_t *txn, const pay_store_index_t *index,
 static int put(pay_rows_txn_t *txn, const pay_store_index_t *index, pay_store_entry_t *entry,
                const void *record)
 {
-    MDB_val at = pay_store_key_val(&entry->key), val = value_of(entry);
+    pay_bytes_t at = pay_store_key_val(&entry->key), val = value_of(entry);
     int rc;
 
     rc = pay_rows_put(txn, entry->table, &at, &val,
-                      index->rule == PAY_INDEX_OWN ? 0 : MDB_NOOVERWRITE);
-    if (rc != MDB_KEYEXIST || index->rule != PAY_INDEX_FIRST) {
+                      index->rule == PAY_INDEX_OWN ? 0 : PAY_ROWS_NOOVERWRITE);
+    if (rc != PAY_ROWS_EXISTS || index->rule != PAY_INDEX_FIRST) {
         return rc;
     }
     if (!is_value(entry, &val)) {
         index->taken(record);
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 /* Sets *taken to 1 if there was one, so that the row may have no other. */
@@ -115,9 +114,9 @@ static int take_out_former(int *taken, pay_rows_txn_t *txn, const pay_store_inde
 
     if (!rc) {
         rc = take_out(txn, index, &entry);
-        *taken |= rc == MDB_SUCCESS;
+        *taken |= rc == 0;
     }
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
 }
 
 /* With the flag set, puts the entry even if it should exist already. */
@@ -125,21 +124,21 @@ static int move_entry(pay_rows_txn_t *txn, const pay_store_index_t *index,
                       const pay_store_key_t *key, const void *before, const void *after, int anew)
 {
     pay_store_entry_t from, to;
-    int had, has, rc = MDB_SUCCESS;
+    int had, has, rc = 0;
 
-    had = entry_before(&from, index, key, before) == MDB_SUCCESS;
+    had = entry_before(&from, index, key, before) == 0;
     has = entry_after(&to, index, key, after);
-    if (has && has != MDB_NOTFOUND) {
+    if (has && has != PAY_ROWS_NOTFOUND) {
         return has;
     }
-    has = has == MDB_SUCCESS;
+    has = has == 0;
     if (had && has && same_place(&from, &to)) {
         if (same_value(&from, &to) && !anew) {
-            return MDB_SUCCESS;
+            return 0;
         }
     } else if (had) {
         rc = take_out(txn, index, &from);
-        rc = rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        rc = rc == PAY_ROWS_NOTFOUND ? 0 : rc;
     }
     return rc || !has ? rc : put(txn, index, &to, after);
 }
@@ -149,10 +148,10 @@ int pay_store_index_move(pay_rows_txn_t *txn, const pay_store_record_t *record,
 {
     const pay_store_index_t *index = record->indexes;
     const pay_store_index_t *end = index + record->index_count;
-    int rc = MDB_SUCCESS, anew = 0;
+    int rc = 0, anew = 0;
 
     if (before == after) {
-        return MDB_SUCCESS;
+        return 0;
     }
     for (; !rc && index < end; index++) {
         if (index->rule == PAY_INDEX_FORMER) {
@@ -176,13 +175,13 @@ int pay_store_index_put(pay_rows_txn_t *txn, const pay_store_record_t *record,
     const pay_store_index_t *index = record->indexes;
     const pay_store_index_t *end = index + record->index_count;
     pay_store_entry_t entry;
-    int rc = MDB_SUCCESS;
+    int rc = 0;
 
     for (; !rc && index < end; index++) {
         if (index->rule == PAY_INDEX_OWN) {
             rc = entry_after(&entry, index, at, row);
             rc = rc ? rc : put(txn, index, &entry, row);
-            rc = rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+            rc = rc == PAY_ROWS_NOTFOUND ? 0 : rc;
         }
     }
     return rc;
@@ -190,21 +189,21 @@ int pay_store_index_put(pay_rows_txn_t *txn, const pay_store_record_t *record,
 
 /* ---- operations on single entries */
 
-int pay_store_entry_del(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key)
+int pay_store_entry_del(pay_rows_txn_t *txn, pay_table_t table, const pay_bytes_t *key)
 {
-    MDB_val at = *key;
+    pay_bytes_t at = *key;
     int rc;
 
     rc = pay_rows_del(txn, table, &at);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
 }
 
 /* Returns 1 if the key is greater than any that begins with `last`. */
-static int is_behind(const MDB_val *key, const pay_store_key_t *last)
+static int is_behind(const pay_bytes_t *key, const pay_store_key_t *last)
 {
-    const size_t len = key->mv_size < last->len ? key->mv_size : last->len;
+    const size_t len = key->len < last->len ? key->len : last->len;
 
-    return memcmp(key->mv_data, last->bytes, len) > 0;
+    return memcmp(key->data, last->bytes, len) > 0;
 }
 
 int pay_store_entries_between(apr_array_header_t *out, pay_rows_txn_t *txn,
@@ -213,15 +212,15 @@ int pay_store_entries_between(apr_array_header_t *out, pay_rows_txn_t *txn,
 {
     pay_store_key_t first = index->prefix, last = index->prefix;
     pay_rows_scan_t scan = pay_rows_scan(txn, index->table, &index->prefix, &first, PAY_ROWS_FROM);
-    MDB_val key, val;
+    pay_bytes_t key, val;
     int rc;
 
     pay_store_key_time(&first, from);
     pay_store_key_time(&last, until);
     rc = pay_rows_next(&key, &val, &scan);
     while (!rc && out->nelts < limit && !is_behind(&key, &last)) {
-        if (!index->key_len || key.mv_size == index->key_len) {
-            APR_ARRAY_PUSH(out, MDB_val) = pay_rows_dup(&key, out->pool);
+        if (!index->key_len || key.len == index->key_len) {
+            APR_ARRAY_PUSH(out, pay_bytes_t) = pay_rows_dup(&key, out->pool);
         }
         rc = pay_rows_next(&key, &val, &scan);
     }
@@ -231,7 +230,7 @@ int pay_store_entries_between(apr_array_header_t *out, pay_rows_txn_t *txn,
 int pay_store_entries_next(apr_time_t *due_at, pay_rows_txn_t *txn, const pay_store_timed_t *index,
                            apr_time_t from, apr_pool_t *p)
 {
-    apr_array_header_t *first = apr_array_make(p, 1, sizeof(MDB_val));
+    apr_array_header_t *first = apr_array_make(p, 1, sizeof(pay_bytes_t));
     const char *key;
     int rc;
 
@@ -239,7 +238,7 @@ int pay_store_entries_next(apr_time_t *due_at, pay_rows_txn_t *txn, const pay_st
     *due_at = 0;
     rc = pay_store_entries_between(first, txn, index, from, APR_INT64_MAX, 1);
     if (!rc && first->nelts > 0) {
-        key = APR_ARRAY_IDX(first, 0, MDB_val).mv_data;
+        key = APR_ARRAY_IDX(first, 0, pay_bytes_t).data;
         *due_at = pay_store_read_time(key + index->prefix.len);
     }
     return rc;
@@ -251,7 +250,7 @@ int pay_store_entries_due(apr_array_header_t **out, pay_rows_txn_t *txn,
 {
     int rc;
 
-    *out = apr_array_make(p, 16, sizeof(MDB_val));
+    *out = apr_array_make(p, 16, sizeof(pay_bytes_t));
     rc = pay_store_entries_between(*out, txn, index, APR_INT64_MIN, until, limit);
     if (!rc && (*out)->nelts < limit) {
         rc = pay_store_entries_between(*out, txn, index, beyond, APR_INT64_MAX, limit);
@@ -262,27 +261,27 @@ int pay_store_entries_due(apr_array_header_t **out, pay_rows_txn_t *txn,
 /* ---- the record */
 
 int pay_store_record_put(pay_rows_txn_t *txn, const pay_store_record_t *record,
-                         const pay_store_key_t *at, MDB_val *row, const void *before,
+                         const pay_store_key_t *at, pay_bytes_t *row, const void *before,
                          const void *after)
 {
-    MDB_val key = pay_store_key_val(at);
+    pay_bytes_t key = pay_store_key_val(at);
     int rc;
 
     rc = before ? pay_rows_put(txn, record->table, &key, row, 0)
-                : pay_store_rows_put(txn, record->table, &key, row, MDB_NOOVERWRITE);
+                : pay_store_rows_put(txn, record->table, &key, row, PAY_ROWS_NOOVERWRITE);
     return rc ? rc : pay_store_index_move(txn, record, at, before, after);
 }
 
 int pay_store_record_store(pay_rows_txn_t *txn, const pay_store_record_t *record,
-                           const pay_store_key_t *at, MDB_val *row, const void *after,
+                           const pay_store_key_t *at, pay_bytes_t *row, const void *after,
                            apr_pool_t *p)
 {
-    const MDB_val key = pay_store_key_val(at);
+    const pay_bytes_t key = pay_store_key_val(at);
     void *before;
     int rc;
 
     rc = record->load(&before, txn, &key, p);
-    if (rc && rc != MDB_NOTFOUND) {
+    if (rc && rc != PAY_ROWS_NOTFOUND) {
         return rc;
     }
     return pay_store_record_put(txn, record, at, row, rc ? NULL : before, after);
@@ -291,12 +290,12 @@ int pay_store_record_store(pay_rows_txn_t *txn, const pay_store_record_t *record
 int pay_store_record_del(pay_rows_txn_t *txn, const pay_store_record_t *record,
                          const pay_store_key_t *at, const void *stored)
 {
-    MDB_val key = pay_store_key_val(at);
+    pay_bytes_t key = pay_store_key_val(at);
     int rc;
 
     rc = pay_store_index_move(txn, record, at, stored, NULL);
     if (!rc) {
         rc = pay_store_rows_del(txn, record->table, &key);
     }
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
 }

@@ -10,7 +10,7 @@
  *
  * A missing entry never prevents a row from being written or deleted: store check reports it.
  *
- * Functions run inside the caller's transaction and return LMDB's codes or PAY_ROWS_BAD.
+ * Functions run inside the caller's transaction and return the seam's codes or PAY_ROWS_BAD.
  */
 
 #include "store/keys.h"
@@ -29,7 +29,7 @@ typedef struct pay_store_entry_t {
 typedef enum pay_index_rule_t {
     /* The key contains the row's own number, so no other row can have the entry. */
     PAY_INDEX_OWN,
-    /* Writing the row fails with MDB_KEYEXIST while another row has the entry. */
+    /* Writing the row fails with PAY_ROWS_EXISTS while another row has the entry. */
     PAY_INDEX_UNIQUE,
     /* The first row to have the entry keeps it; the other row has no entry, and `taken` is called.
      */
@@ -47,7 +47,7 @@ typedef enum pay_index_rule_t {
 typedef struct pay_store_index_t {
     /* The tables of its entries, ended by 0 (table meta holds no index). */
     pay_table_t tables[PAY_STORE_INDEX_TABLES_MAX];
-    /* MDB_SUCCESS and the entry of the record, whose row has the key `at`; MDB_NOTFOUND if it has
+    /* 0 and the entry of the record, whose row has the key `at`; PAY_ROWS_NOTFOUND if it has
      * no entry; else a failure. */
     int (*entry_of)(pay_store_entry_t *entry, const pay_store_key_t *at, const void *record);
     /*
@@ -61,7 +61,7 @@ typedef struct pay_store_index_t {
      * Sets the key of the row that an entry leads to. Returns 0 if it is not an entry of this
      * index.
      */
-    int (*row_of)(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value);
+    int (*row_of)(pay_store_key_t *row_key, const pay_bytes_t *key, const pay_bytes_t *value);
     /* PAY_INDEX_FIRST: logs that the record has no entry because another row has it. */
     void (*taken)(const void *record);
     pay_index_rule_t rule;
@@ -69,15 +69,15 @@ typedef struct pay_store_index_t {
     const char *astray;  /* and for an entry that leads to no row with that entry */
     /* What it reports for an entry that leads to the record, which has another one; NULL: nothing,
      * the entry is allowed there. Without this function it reports `astray`. */
-    const char *(*wrong)(pay_table_t table, const MDB_val *key, const void *record);
+    const char *(*wrong)(pay_table_t table, const pay_bytes_t *key, const void *record);
 } pay_store_index_t;
 
 typedef struct pay_store_record_t {
     pay_table_t table;
     const pay_store_index_t *indexes;
     size_t index_count;
-    /* Loads the record of a row into `p`; MDB_NOTFOUND, or PAY_ROWS_BAD, which is logged. */
-    int (*load)(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p);
+    /* Loads the record of a row into `p`; PAY_ROWS_NOTFOUND, or PAY_ROWS_BAD, which is logged. */
+    int (*load)(void **record, pay_rows_txn_t *txn, const pay_bytes_t *row_key, apr_pool_t *p);
     /* The name that store check puts before a fault; NULL: no name. */
     const char *(*label)(const void *record, apr_pool_t *p);
 } pay_store_record_t;
@@ -99,7 +99,7 @@ int pay_store_index_put(pay_rows_txn_t *txn, const pay_store_record_t *record,
                         const pay_store_key_t *at, const void *row);
 
 /* Deletes an entry that leads nowhere; not an error if it no longer exists. */
-int pay_store_entry_del(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key);
+int pay_store_entry_del(pay_rows_txn_t *txn, pay_table_t table, const pay_bytes_t *key);
 
 /* An index whose entries are ordered by due time: a key is `prefix`, that time, and more. */
 typedef struct pay_store_timed_t {
@@ -109,7 +109,7 @@ typedef struct pay_store_timed_t {
 } pay_store_timed_t;
 
 /*
- * Appends to `out` the keys (MDB_val) of entries that are due from `from` to `until`, by time,
+ * Appends to `out` the keys (pay_bytes_t) of entries that are due from `from` to `until`, by time,
  * until it has `limit`. They are copies in its pool, because an index changes while it is
  * processed.
  */
@@ -127,27 +127,27 @@ int pay_store_entries_due(apr_array_header_t **out, pay_rows_txn_t *txn,
                           int limit, apr_pool_t *p);
 
 /* Returns 1 if the table contains the entry with that key and that value. */
-int pay_store_entry_is(const pay_store_entry_t *entry, pay_table_t table, const MDB_val *key,
-                       const MDB_val *value);
+int pay_store_entry_is(const pay_store_entry_t *entry, pay_table_t table, const pay_bytes_t *key,
+                       const pay_bytes_t *value);
 
 /*
  * A row together with the entries that its record declares (store/record/index.h). Functions run
- * inside the caller's transaction and return LMDB's codes or PAY_ROWS_BAD (already logged).
+ * inside the caller's transaction and return the seam's codes or PAY_ROWS_BAD (already logged).
  */
 
 /*
  * Writes the row of `after` at the key `at`, and moves its entries from those of `before`, the
- * stored row. `before` NULL: the row is new; MDB_KEYEXIST if its key or a unique entry is taken. If
- * nothing that an index uses has changed, `before` may be `after` itself. Counts the rows of
+ * stored row. `before` NULL: the row is new; PAY_ROWS_EXISTS if its key or a unique entry is taken.
+ * If nothing that an index uses has changed, `before` may be `after` itself. Counts the rows of
  * counted tables (store/record/rows.h).
  */
 int pay_store_record_put(pay_rows_txn_t *txn, const pay_store_record_t *record,
-                         const pay_store_key_t *at, MDB_val *row, const void *before,
+                         const pay_store_key_t *at, pay_bytes_t *row, const void *before,
                          const void *after);
 
 /* Does the same, whatever is stored there. */
 int pay_store_record_store(pay_rows_txn_t *txn, const pay_store_record_t *record,
-                           const pay_store_key_t *at, MDB_val *row, const void *after,
+                           const pay_store_key_t *at, pay_bytes_t *row, const void *after,
                            apr_pool_t *p);
 
 /* Deletes the row at `at` with its entries; `stored` is the row as it was read. Not an error if

@@ -16,7 +16,7 @@
 
 /* ---- recounting a scope */
 
-static const pay_table_t counted[] = {PAY_TABLE_KEPT, PAY_TABLE_EVENT, PAY_TABLE_TOKEN,
+static const pay_table_t counted[] = {PAY_TABLE_IDEMPOTENCY, PAY_TABLE_EVENT, PAY_TABLE_TOKEN,
                                       PAY_TABLE_LINK, PAY_TABLE_CHECKOUT};
 #define COUNTED (sizeof(counted) / sizeof(counted[0]))
 
@@ -37,7 +37,7 @@ static int count_table(apr_uint64_t *out, pay_rows_txn_t *txn, pay_table_t table
                        const pay_store_key_t *prefix)
 {
     pay_rows_scan_t scan = pay_rows_scan(txn, table, prefix, NULL, PAY_ROWS_FROM);
-    MDB_val key, row;
+    pay_bytes_t key, row;
     int rc;
 
     rc = pay_rows_next(&key, &row, &scan);
@@ -51,7 +51,7 @@ static int count_table(apr_uint64_t *out, pay_rows_txn_t *txn, pay_table_t table
 int pay_store_rows_count(apr_uint64_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope)
 {
     pay_store_key_t prefix;
-    int rc = MDB_SUCCESS;
+    int rc = 0;
     size_t i;
 
     *out = 0;
@@ -77,24 +77,24 @@ static const pay_row_field_t limits_fields[] = {
 /* All zero without a row. PAY_ROWS_BAD (already logged). */
 static int limits_get(pay_store_limits_t *out, pay_rows_txn_t *txn)
 {
-    MDB_val key = {sizeof(limits_name) - 1, (void *)limits_name}, row;
+    pay_bytes_t key = {sizeof(limits_name) - 1, limits_name}, row;
     int rc;
 
     memset(out, 0, sizeof(*out));
     rc = pay_rows_get(&row, txn, PAY_TABLE_META, &key);
     if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
     }
     rc = pay_row_decode(out, limits_fields, LIMITS_FIELDS, &row, NULL, NULL);
     if (rc) {
         return pay_rows_bad(PAY_TABLE_META, &key);
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static int put_work(pay_rows_txn_t *txn, void *baton)
 {
-    MDB_val key = {sizeof(limits_name) - 1, (void *)limits_name}, row = *(const MDB_val *)baton;
+    pay_bytes_t key = {sizeof(limits_name) - 1, limits_name}, row = *(const pay_bytes_t *)baton;
 
     return pay_rows_put(txn, PAY_TABLE_META, &key, &row, 0);
 }
@@ -109,7 +109,7 @@ static int limits_are(pay_store_t *db, const pay_store_limits_t *limits)
     if (pay_rows_begin(&txn, db) != APR_SUCCESS) {
         return 0;
     }
-    same = limits_get(&stored, &txn) == MDB_SUCCESS && stored.map_bytes == limits->map_bytes
+    same = limits_get(&stored, &txn) == 0 && stored.map_bytes == limits->map_bytes
            && stored.reserve_bytes == limits->reserve_bytes
            && stored.account_rows_max == limits->account_rows_max;
     pay_rows_end(&txn);
@@ -123,7 +123,7 @@ apr_status_t pay_store_limits_put(pay_store_t *db, const pay_store_options_t *op
                                        .reserve_bytes = options->reserve_bytes,
                                        .account_rows_max = options->account_rows_max};
     apr_status_t rv;
-    MDB_val row;
+    pay_bytes_t row;
     int rc;
 
     if (limits_are(db, &limits)) { /* each start of a server sets them again */
@@ -145,7 +145,7 @@ int pay_lmdb_env_limits(pay_rows_txn_t *txn, void *options)
 
     rc = limits_get(&limits, txn);
     if (rc == PAY_ROWS_BAD) {
-        return MDB_SUCCESS; /* the check reports it; a person must be able to repair the store */
+        return 0; /* the check reports it; a person must be able to repair the store */
     }
     if (!rc && limits.map_bytes >= sysconf(_SC_PAGESIZE)) { /* else no server has prepared it */
         own->map_bytes = limits.map_bytes;
@@ -155,8 +155,8 @@ int pay_lmdb_env_limits(pay_rows_txn_t *txn, void *options)
 }
 
 #define MODES 2           /* of pay_mode_t */
-#define STRANGERS_SHARE 8 /* the share of the quota for anonymous clients */
-#define STRANGER_ROWS 2   /* of a checkout: the charge and its checkout row */
+#define ANONYMOUS_SHARE 8 /* the share of the quota for anonymous clients */
+#define ANONYMOUS_ROWS 2  /* of a checkout: the charge and its checkout row */
 
 /* ---- counted rows */
 
@@ -188,7 +188,7 @@ static int change(pay_rows_txn_t *txn, const pay_scope_t *scope, int by)
     assert(by == 1 || by == -1);
     rc = pay_store_scope_find(&found, &row, txn, scope);
     if (rc) {
-        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_BAD ? 0 : rc;
     }
     if (!found) { /* a new scope, or one of an earlier version with only tokens or links */
         rc = pay_store_rows_count(&row.rows_told, txn, scope);
@@ -196,55 +196,55 @@ static int change(pay_rows_txn_t *txn, const pay_scope_t *scope, int by)
         return rc ? rc : write_row(txn, scope, &row);
     }
     if (row.rows_told == 0 || (by < 0 && row.rows_told == 1)) {
-        return MDB_SUCCESS;
+        return 0;
     }
     row.rows_told += by < 0 ? (apr_uint64_t)-1 : 1;
     return write_row(txn, scope, &row);
 }
 
-int pay_store_rows_put(pay_rows_txn_t *txn, pay_table_t table, MDB_val *key, MDB_val *row,
+int pay_store_rows_put(pay_rows_txn_t *txn, pay_table_t table, pay_bytes_t *key, pay_bytes_t *row,
                        unsigned int flags)
 {
-    MDB_val val = *row; /* LMDB makes it point at the existing row */
+    pay_bytes_t val = *row; /* the put makes it point at the existing row */
     pay_scope_t scope;
     int rc;
 
-    rc = pay_rows_put(txn, table, key, &val, flags | MDB_NOOVERWRITE);
-    if (rc == MDB_KEYEXIST && !(flags & MDB_NOOVERWRITE)) {
+    rc = pay_rows_put(txn, table, key, &val, flags | PAY_ROWS_NOOVERWRITE);
+    if (rc == PAY_ROWS_EXISTS && !(flags & PAY_ROWS_NOOVERWRITE)) {
         val = *row;
         return pay_rows_put(txn, table, key, &val, flags);
     }
-    if (rc || !rows_is_counted(table) || key->mv_size < PAY_STORE_SCOPE_LEN) {
+    if (rc || !rows_is_counted(table) || key->len < PAY_STORE_SCOPE_LEN) {
         return rc;
     }
-    pay_store_read_scope(&scope, key->mv_data);
+    pay_store_read_scope(&scope, key->data);
     return change(txn, &scope, 1);
 }
 
-int pay_store_rows_del(pay_rows_txn_t *txn, pay_table_t table, MDB_val *key)
+int pay_store_rows_del(pay_rows_txn_t *txn, pay_table_t table, pay_bytes_t *key)
 {
     pay_scope_t scope;
     int rc;
 
-    if (key->mv_size < PAY_STORE_SCOPE_LEN || !rows_is_counted(table)) {
+    if (key->len < PAY_STORE_SCOPE_LEN || !rows_is_counted(table)) {
         return pay_rows_del(txn, table, key);
     }
-    pay_store_read_scope(&scope, key->mv_data); /* before the row is deleted: it may hold the key */
+    pay_store_read_scope(&scope, key->data); /* before the row is deleted: it may hold the key */
     rc = pay_rows_del(txn, table, key);
     return rc ? rc : change(txn, &scope, -1);
 }
 
-int pay_store_rows_strangers(pay_rows_txn_t *txn, const pay_scope_t *scope, int by)
+int pay_store_rows_anonymous(pay_rows_txn_t *txn, const pay_scope_t *scope, int by)
 {
     pay_store_scope_t row;
     int rc, found;
 
     assert(by == 1 || by == -1);
     rc = pay_store_scope_find(&found, &row, txn, scope);
-    if (rc || !found || (by < 0 && row.strangers == 0)) {
-        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+    if (rc || !found || (by < 0 && row.anonymous == 0)) {
+        return rc == PAY_ROWS_BAD ? 0 : rc;
     }
-    row.strangers += by < 0 ? (apr_uint64_t)-1 : 1;
+    row.anonymous += by < 0 ? (apr_uint64_t)-1 : 1;
     return write_row(txn, scope, &row);
 }
 
@@ -288,7 +288,7 @@ int pay_store_rows_quota(int *reached, pay_rows_txn_t *txn, const pay_scope_t *s
 
     *reached = 0;
     if (!rows_max) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_scope_get(&row, txn, scope);
     if (rc) {
@@ -296,14 +296,14 @@ int pay_store_rows_quota(int *reached, pay_rows_txn_t *txn, const pay_scope_t *s
     }
     rows = rows_total(&row);
     if (rows < (apr_uint64_t)rows_max) {
-        return MDB_SUCCESS;
+        return 0;
     }
     *reached = 1;
     log_quota(txn, scope, rows);
-    return MDB_SUCCESS;
+    return 0;
 }
 
-int pay_store_rows_quota_strangers(int *reached, pay_rows_txn_t *txn, const pay_scope_t *scope)
+int pay_store_rows_quota_anonymous(int *reached, pay_rows_txn_t *txn, const pay_scope_t *scope)
 {
     pay_lmdb_env_t *env = pay_lmdb_env_of(txn);
     const int rows_max = txn->store->options.account_rows_max;
@@ -312,10 +312,10 @@ int pay_store_rows_quota_strangers(int *reached, pay_rows_txn_t *txn, const pay_
 
     *reached = 0;
     if (!rows_max) {
-        return MDB_SUCCESS;
+        return 0;
     }
     rc = pay_store_scope_get(&row, txn, scope);
-    if (rc || (row.strangers + 1) * STRANGER_ROWS <= (apr_uint64_t)rows_max / STRANGERS_SHARE) {
+    if (rc || (row.anonymous + 1) * ANONYMOUS_ROWS <= (apr_uint64_t)rows_max / ANONYMOUS_SHARE) {
         return rc;
     }
     *reached = 1;
@@ -325,9 +325,9 @@ int pay_store_rows_quota_strangers(int *reached, pay_rows_txn_t *txn, const pay_
             PAYLOGNO(00760) "store %s: account number %u has %" APR_UINT64_T_FMT
                             " unpaid checkouts of public keys and payment links in %s mode, which "
                             "fill an eighth of PaymentsAccountQuota: new ones are refused",
-            txn->store->path, scope->account, row.strangers, pay_mode_name(scope->mode));
+            txn->store->path, scope->account, row.anonymous, pay_mode_name(scope->mode));
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 apr_status_t pay_store_account_rows(pay_account_rows_t *out, pay_store_t *store,
@@ -353,7 +353,7 @@ apr_status_t pay_store_account_rows(pay_account_rows_t *out, pay_store_t *store,
         rc = pay_store_scope_get(&row, &txn, &scope);
         if (!rc) {
             out->rows[i] = rows_total(&row);
-            out->strangers[i] = row.strangers;
+            out->anonymous[i] = row.anonymous;
         }
     }
     rc = rc ? rc
@@ -369,7 +369,8 @@ typedef struct uncounted_t {
     pay_scope_t scope;          /* the one being counted */
 } uncounted_t;
 
-static int find_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
+static int find_visit(void *baton, pay_rows_txn_t *txn, const pay_bytes_t *key,
+                      const pay_bytes_t *val)
 {
     uncounted_t *uncounted = baton;
     pay_store_scope_t row;
@@ -377,15 +378,15 @@ static int find_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, cons
     int rc;
 
     (void)val;
-    if (key->mv_size != PAY_STORE_SCOPE_LEN) {
-        return MDB_SUCCESS; /* the check reports it */
+    if (key->len != PAY_STORE_SCOPE_LEN) {
+        return 0; /* the check reports it */
     }
-    pay_store_read_scope(&scope, key->mv_data);
+    pay_store_read_scope(&scope, key->data);
     rc = pay_store_scope_get(&row, txn, &scope);
     if (!rc && row.rows_told == 0) {
         APR_ARRAY_PUSH(uncounted->scopes, pay_scope_t) = scope;
     }
-    return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_BAD ? 0 : rc;
 }
 
 static int count_work(pay_rows_txn_t *txn, void *baton)

@@ -5,20 +5,20 @@
 /*
  * How many rows each scope has beside its charges and refunds: idempotency records, events, tokens,
  * payment links and checkouts. The scope's row counts them, in the transactions that add or remove
- * them (docs/store.md). Functions return LMDB's codes or PAY_ROWS_BAD (already logged).
+ * them (docs/store.md). Functions return the seam's codes or PAY_ROWS_BAD (already logged).
  */
 
 #include "store/record/scope.h"
 #include "store/rows.h"
 
-/* Like mdb_put and mdb_del for a row whose key begins with its scope; counts the row if its table
- * is counted and the key is new. */
-int pay_store_rows_put(pay_rows_txn_t *txn, pay_table_t table, MDB_val *key, MDB_val *row,
+/* Like pay_rows_put and pay_rows_del for a row whose key begins with its scope; counts the row if
+ * its table is counted and the key is new. */
+int pay_store_rows_put(pay_rows_txn_t *txn, pay_table_t table, pay_bytes_t *key, pay_bytes_t *row,
                        unsigned int flags);
-int pay_store_rows_del(pay_rows_txn_t *txn, pay_table_t table, MDB_val *key);
+int pay_store_rows_del(pay_rows_txn_t *txn, pay_table_t table, pay_bytes_t *key);
 
 /* Adds `by` to the unpaid checkouts of anonymous clients. */
-int pay_store_rows_strangers(pay_rows_txn_t *txn, const pay_scope_t *scope, int by);
+int pay_store_rows_anonymous(pay_rows_txn_t *txn, const pay_scope_t *scope, int by);
 
 /* Sets *reached to 1 if the scope has as many rows as account_rows_max allows, which is logged now
  * and then: nothing new is opened for it. */
@@ -28,7 +28,7 @@ int pay_store_rows_has_quota(const pay_store_t *db);
  * The same for anonymous clients: their unpaid checkouts, two rows each, may fill an eighth of the
  * quota.
  */
-int pay_store_rows_quota_strangers(int *reached, pay_rows_txn_t *txn, const pay_scope_t *scope);
+int pay_store_rows_quota_anonymous(int *reached, pay_rows_txn_t *txn, const pay_scope_t *scope);
 
 /* Counts the scopes that an earlier version wrote, each in a transaction of its own. */
 apr_status_t pay_store_rows_prepare(pay_store_t *db, apr_pool_t *p);
@@ -37,7 +37,7 @@ apr_status_t pay_store_rows_prepare(pay_store_t *db, apr_pool_t *p);
  * The tables that count towards a scope's rows (store/record/rows.h), and how many rows they hold.
  */
 
-/* Counts the rows that the scope has in those tables, one by one. Returns LMDB's code. */
+/* Counts the rows that the scope has in those tables, one by one. Returns the seam's code. */
 int pay_store_rows_count(apr_uint64_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope);
 
 /*

@@ -25,7 +25,7 @@ static const pay_row_field_t scope_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_store_scope_t, import_worker.boot_id),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_store_scope_t, taken_back),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_store_scope_t, rows_told),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_store_scope_t, strangers),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_store_scope_t, anonymous),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_store_scope_t, import_until_at),
 };
 #define SCOPE_FIELDS (sizeof(scope_fields) / sizeof(scope_fields[0]))
@@ -34,7 +34,7 @@ int pay_store_scope_find(int *found, pay_store_scope_t *out, pay_rows_txn_t *txn
                          const pay_scope_t *scope)
 {
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
     int rc;
 
     *found = 0;
@@ -42,8 +42,8 @@ int pay_store_scope_find(int *found, pay_store_scope_t *out, pay_rows_txn_t *txn
     pay_store_key_of_scope(&key, scope);
     at = pay_store_key_val(&key);
     rc = pay_rows_get(&row, txn, PAY_TABLE_SCOPE, &at);
-    if (rc == MDB_NOTFOUND) {
-        return MDB_SUCCESS;
+    if (rc == PAY_ROWS_NOTFOUND) {
+        return 0;
     }
     if (rc) {
         return rc;
@@ -51,7 +51,7 @@ int pay_store_scope_find(int *found, pay_store_scope_t *out, pay_rows_txn_t *txn
     *found = 1;
     /* It has no strings, so no pool is needed. */
     rc = pay_row_decode(out, scope_fields, SCOPE_FIELDS, &row, NULL, NULL);
-    return rc ? pay_rows_bad(PAY_TABLE_SCOPE, &at) : MDB_SUCCESS;
+    return rc ? pay_rows_bad(PAY_TABLE_SCOPE, &at) : 0;
 }
 
 int pay_store_scope_get(pay_store_scope_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope)
@@ -65,7 +65,7 @@ int pay_store_scope_write(pay_rows_txn_t *txn, const pay_scope_t *scope,
                           const pay_store_scope_t *row, apr_pool_t *p)
 {
     pay_store_key_t key;
-    MDB_val at, val;
+    pay_bytes_t at, val;
     int rc;
 
     rc = pay_row_encode(&val, scope_fields, SCOPE_FIELDS, row, p);
@@ -92,7 +92,7 @@ int pay_store_scope_put(pay_rows_txn_t *txn, const pay_scope_t *scope, const pay
         return rc;
     }
     whole.rows_told = stored.rows_told;
-    whole.strangers = stored.strangers;
+    whole.anonymous = stored.anonymous;
     return pay_store_scope_write(txn, scope, &whole, p);
 }
 

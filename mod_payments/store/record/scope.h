@@ -5,7 +5,7 @@
 /*
  * The single row of each scope: the last assigned values and the state of its imports. Read and
  * written inside the write transaction that assigns a value, so that commit order is the order of
- * sequences. Functions return LMDB's codes or PAY_ROWS_BAD.
+ * sequences. Functions return the seam's codes or PAY_ROWS_BAD.
  */
 
 #include "base/shared/worker.h"
@@ -30,7 +30,7 @@ typedef struct pay_store_scope_t {
     apr_uint64_t taken_back;    /* sequences without a row: withdrawn charges, removed imports */
     /* Owned by store/record/rows.c; scope_put leaves the stored values. */
     apr_uint64_t rows_told; /* one more than the rows beside charges and refunds; 0: not counted */
-    apr_uint64_t strangers; /* unpaid checkouts that public keys and visitors created */
+    apr_uint64_t anonymous; /* unpaid checkouts that public keys and visitors created */
     /*
      * Until when import_worker holds the scope, by the store's clock; 0 in rows of earlier
      * versions.

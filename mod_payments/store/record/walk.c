@@ -12,21 +12,21 @@ typedef struct walk_t {
     void *baton;
 } walk_t;
 
-/* Visits the rows of one transaction; MDB_NOTFOUND after the last row. */
+/* Visits the rows of one transaction; PAY_ROWS_NOTFOUND after the last row. */
 static int walk_chunk(walk_t *walk, pay_rows_txn_t *txn, int limit)
 {
     const pay_store_key_t after = walk->last;
     pay_rows_scan_t scan = pay_rows_scan(txn, walk->table, &walk->prefix, &after, PAY_ROWS_AFTER);
-    MDB_val key, val;
+    pay_bytes_t key, val;
     int count;
     int rc;
 
     rc = pay_rows_next(&key, &val, &scan);
     for (count = 0; !rc && count < limit; count++) {
-        (void)pay_store_key_of(&walk->last, key.mv_data, key.mv_size);
+        (void)pay_store_key_of(&walk->last, key.data, key.len);
         rc = walk->visit(walk->baton, txn, &key, &val);
-        if (rc == MDB_NOTFOUND) {
-            rc = MDB_CORRUPTED; /* a row's target is missing: not the end of the walk */
+        if (rc == PAY_ROWS_NOTFOUND) {
+            rc = PAY_ROWS_CORRUPTED; /* a row's target is missing: not the end of the walk */
         }
         if (!rc) {
             rc = pay_rows_next(&key, &val, &scan);
@@ -65,7 +65,7 @@ apr_status_t pay_store_walk(pay_store_t *db, pay_table_t table, const pay_store_
         rc = walk_chunk(&walk, &txn, PAY_STORE_ROWS_MAX);
         pay_rows_end(&txn);
     }
-    return rc == MDB_NOTFOUND ? APR_SUCCESS : pay_rows_status(rc);
+    return rc == PAY_ROWS_NOTFOUND ? APR_SUCCESS : pay_rows_status(rc);
 }
 
 int pay_store_walk_part(pay_rows_txn_t *txn, pay_table_t table, const pay_store_key_t *prefix,
@@ -77,7 +77,7 @@ int pay_store_walk_part(pay_rows_txn_t *txn, pay_table_t table, const pay_store_
 
     walk_start(&walk, prefix, after);
     rc = walk_chunk(&walk, txn, limit);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_NOTFOUND ? 0 : rc;
 }
 
 apr_status_t pay_store_walk_page(pay_store_t *db, pay_table_t table, const pay_store_key_t *prefix,
@@ -99,13 +99,14 @@ apr_status_t pay_store_walk_page(pay_store_t *db, pay_table_t table, const pay_s
     return pay_rows_status(rc);
 }
 
-static int count_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
+static int count_visit(void *baton, pay_rows_txn_t *txn, const pay_bytes_t *key,
+                       const pay_bytes_t *val)
 {
     (void)txn;
     (void)key;
     (void)val;
     ++*(int *)baton;
-    return MDB_SUCCESS;
+    return 0;
 }
 
 int pay_store_walk_count(int *out, pay_rows_txn_t *txn, pay_table_t table,

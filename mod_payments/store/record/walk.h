@@ -8,8 +8,8 @@
 #include "store/rows.h"
 
 /* Returns 0 to go on; any other code ends the walk and is its result. */
-typedef int (*pay_store_visit_t)(void *baton, pay_rows_txn_t *txn, const MDB_val *key,
-                                 const MDB_val *val);
+typedef int (*pay_store_visit_t)(void *baton, pay_rows_txn_t *txn, const pay_bytes_t *key,
+                                 const pay_bytes_t *val);
 
 /*
  * Visits all rows whose key begins with `prefix` (NULL: all rows), PAY_STORE_ROWS_MAX per read
@@ -20,7 +20,7 @@ apr_status_t pay_store_walk(pay_store_t *db, pay_table_t table, const pay_store_
 
 /*
  * Visits at most `limit` of those rows, inside the caller's transaction: the first ones, or those
- * after the key `after` if it is neither NULL nor empty. MDB_SUCCESS also if there are fewer.
+ * after the key `after` if it is neither NULL nor empty. 0 also if there are fewer.
  */
 int pay_store_walk_part(pay_rows_txn_t *txn, pay_table_t table, const pay_store_key_t *prefix,
                         const pay_store_key_t *after, int limit, pay_store_visit_t visit,

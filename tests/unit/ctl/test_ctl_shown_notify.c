@@ -277,7 +277,7 @@ static apr_status_t store_stat(pay_store_stat_t *out, pay_store_t *store, apr_po
                               .charges = 4,
                               .refunds = 5,
                               .held = 6,
-                              .kept = 7,
+                              .idempotency_records = 7,
                               .events = 80,
                               .parked = 90,
                               .pending = 10,

@@ -194,8 +194,8 @@ START_TEST(test_new_numbers)
     ck_assert(charge.money.amount_minor == 0 && charge.seq == 0 && charge.due_at == 0);
     ck_assert(charge.worker.pid == 0 && charge.opened.ms == 0 && charge.fee_minor == 0);
     ck_assert_ptr_null(charge.checkout);
-    for (i = 0; i < sizeof(charge.kept_as); i++) {
-        ck_assert_uint_eq(charge.kept_as[i], 0);
+    for (i = 0; i < sizeof(charge.idempotency_key); i++) {
+        ck_assert_uint_eq(charge.idempotency_key[i], 0);
     }
 }
 END_TEST

@@ -88,7 +88,7 @@ START_TEST(test_created)
 END_TEST
 
 /* A client that names an existing order learns nothing of its payer. */
-START_TEST(test_created_by_a_stranger)
+START_TEST(test_created_by_an_anonymous_client)
 {
     static const char *const members[] = {"email", "firstName", "lastName", "mobile", "country"};
     const pay_account_t account = {.number = 7, .name = "ada", .settings = {.shop_name = ""}};
@@ -173,7 +173,7 @@ END_TEST
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_created, 0, UNIT_ROWS(created_rows));
-    tcase_add_test(tcase, test_created_by_a_stranger);
+    tcase_add_test(tcase, test_created_by_an_anonymous_client);
     tcase_add_loop_test(tcase, test_state, 0, UNIT_ROWS(state_rows));
     tcase_add_loop_test(tcase, test_reference, 0, UNIT_ROWS(reference_rows));
 }

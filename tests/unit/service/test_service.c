@@ -126,14 +126,15 @@ END_TEST
 
 static struct {
     apr_status_t status;
-    pay_kept_t kept;
+    pay_idempotency_record_t record;
 } recall_answer;
 
-static apr_status_t recall_find(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
-                                const pay_idempotency_t *use, apr_pool_t *p)
+static apr_status_t recall_find(pay_idempotency_record_t **out, pay_store_t *store,
+                                const pay_scope_t *scope, const pay_idempotency_t *use,
+                                apr_pool_t *p)
 {
     (void)store, (void)scope, (void)use, (void)p;
-    *out = recall_answer.status == APR_SUCCESS ? &recall_answer.kept : NULL;
+    *out = recall_answer.status == APR_SUCCESS ? &recall_answer.record : NULL;
     return recall_answer.status;
 }
 
@@ -143,7 +144,7 @@ static const struct {
     int same_request;
     int http_status; /* 0: no problem */
     const char *code;
-    int kept;
+    int record;
 } recall_cases[] = {
     {"nothing", APR_NOTFOUND, 0, 0, "", 0},
     {"the same request", APR_SUCCESS, 1, 0, "", 1},
@@ -158,22 +159,22 @@ START_TEST(test_recall)
     const pay_idempotency_t use = {.operation = PAY_OPERATION_VERIFY, .key = "k-1"};
     const pay_scope_t scope = {7, PAY_TEST};
     pay_service_t service = {0};
-    pay_kept_t *kept = &recall_answer.kept;
+    pay_idempotency_record_t *record = &recall_answer.record;
     const pay_problem_t *problem;
 
-    store_script.kept_find = recall_find;
+    store_script.idempotency_find = recall_find;
     recall_answer.status = recall_cases[_i].status;
-    recall_answer.kept.same_request = recall_cases[_i].same_request;
-    problem = pay_service_recall(&kept, &service, &scope, &use, unit_pool);
-    ck_assert_msg((kept != NULL) == recall_cases[_i].kept, "%s", name);
+    recall_answer.record.same_request = recall_cases[_i].same_request;
+    problem = pay_service_recall(&record, &service, &scope, &use, unit_pool);
+    ck_assert_msg((record != NULL) == recall_cases[_i].record, "%s", name);
     if (recall_cases[_i].http_status) {
         shop_check_problem(name, problem, recall_cases[_i].http_status, recall_cases[_i].code);
     } else {
         ck_assert_msg(problem == NULL, "%s: a problem", name);
     }
-    store_script.kept_find = NULL; /* it is called without a key: there is no store */
-    ck_assert_ptr_null(pay_service_recall(&kept, &service, &scope, NULL, unit_pool));
-    ck_assert_ptr_null(kept);
+    store_script.idempotency_find = NULL; /* it is called without a key: there is no store */
+    ck_assert_ptr_null(pay_service_recall(&record, &service, &scope, NULL, unit_pool));
+    ck_assert_ptr_null(record);
 }
 END_TEST
 

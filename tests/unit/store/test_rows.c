@@ -13,14 +13,14 @@
 
 static pay_store_t *store;
 
-static MDB_val val_of(const char *text)
+static pay_bytes_t val_of(const char *text)
 {
-    return (MDB_val){strlen(text), (void *)text};
+    return (pay_bytes_t){strlen(text), text};
 }
 
-static int is_text(const MDB_val *val, const char *text)
+static int is_text(const pay_bytes_t *val, const char *text)
 {
-    return val->mv_size == strlen(text) && !memcmp(val->mv_data, text, val->mv_size);
+    return val->len == strlen(text) && !memcmp(val->data, text, val->len);
 }
 
 static void set_up(void)
@@ -32,13 +32,13 @@ static void set_up(void)
 /* The row in a read transaction of its own; NULL: none. */
 static const char *stored(const char *key)
 {
-    MDB_val at = val_of(key), row;
+    pay_bytes_t at = val_of(key), row;
     const char *text = NULL;
     pay_rows_txn_t txn;
 
     ck_assert_int_eq(pay_rows_begin(&txn, store), APR_SUCCESS);
-    if (pay_rows_get(&row, &txn, PAY_TABLE_META, &at) == MDB_SUCCESS) {
-        text = apr_pstrmemdup(unit_pool, row.mv_data, row.mv_size);
+    if (pay_rows_get(&row, &txn, PAY_TABLE_META, &at) == 0) {
+        text = apr_pstrmemdup(unit_pool, row.data, row.len);
     }
     pay_rows_end(&txn);
     return text;
@@ -51,25 +51,26 @@ static apr_status_t commit(pay_rows_work_t work, void *baton)
 
 static int sees_work(pay_rows_txn_t *txn, void *baton)
 {
-    MDB_val at = val_of("a"), row = val_of("1"), got;
+    pay_bytes_t at = val_of("a"), row = val_of("1"), got;
 
     (void)baton;
-    ck_assert_int_eq(pay_rows_get(&got, txn, PAY_TABLE_META, &at), MDB_NOTFOUND);
-    ck_assert_int_eq(pay_rows_del(txn, PAY_TABLE_META, &at), MDB_NOTFOUND);
-    ck_assert_int_eq(pay_rows_put(txn, PAY_TABLE_META, &at, &row, 0), MDB_SUCCESS);
-    ck_assert_int_eq(pay_rows_get(&got, txn, PAY_TABLE_META, &at), MDB_SUCCESS);
+    ck_assert_int_eq(pay_rows_get(&got, txn, PAY_TABLE_META, &at), PAY_ROWS_NOTFOUND);
+    ck_assert_int_eq(pay_rows_del(txn, PAY_TABLE_META, &at), PAY_ROWS_NOTFOUND);
+    ck_assert_int_eq(pay_rows_put(txn, PAY_TABLE_META, &at, &row, 0), 0);
+    ck_assert_int_eq(pay_rows_get(&got, txn, PAY_TABLE_META, &at), 0);
     ck_assert(is_text(&got, "1"));
     ck_assert_ptr_null(stored("a")); /* nobody else sees it until it is committed */
     row = val_of("2");
-    ck_assert_int_eq(pay_rows_put(txn, PAY_TABLE_META, &at, &row, MDB_NOOVERWRITE), MDB_KEYEXIST);
+    ck_assert_int_eq(pay_rows_put(txn, PAY_TABLE_META, &at, &row, PAY_ROWS_NOOVERWRITE),
+                     PAY_ROWS_EXISTS);
     ck_assert(is_text(&row, "1"));
     row = val_of("3");
-    ck_assert_int_eq(pay_rows_put(txn, PAY_TABLE_META, &at, &row, 0), MDB_SUCCESS);
+    ck_assert_int_eq(pay_rows_put(txn, PAY_TABLE_META, &at, &row, 0), 0);
     at = val_of("b");
-    ck_assert_int_eq(pay_rows_put(txn, PAY_TABLE_META, &at, &row, MDB_NOOVERWRITE), MDB_SUCCESS);
-    ck_assert_int_eq(pay_rows_del(txn, PAY_TABLE_META, &at), MDB_SUCCESS);
-    ck_assert_int_eq(pay_rows_get(&got, txn, PAY_TABLE_META, &at), MDB_NOTFOUND);
-    return MDB_SUCCESS;
+    ck_assert_int_eq(pay_rows_put(txn, PAY_TABLE_META, &at, &row, PAY_ROWS_NOOVERWRITE), 0);
+    ck_assert_int_eq(pay_rows_del(txn, PAY_TABLE_META, &at), 0);
+    ck_assert_int_eq(pay_rows_get(&got, txn, PAY_TABLE_META, &at), PAY_ROWS_NOTFOUND);
+    return 0;
 }
 
 START_TEST(test_a_work_sees_what_it_wrote)
@@ -88,10 +89,10 @@ static const struct {
     apr_status_t want;
     int is_kept;
 } end_rows[] = {
-    {"done", MDB_SUCCESS, APR_SUCCESS, 1},
+    {"done", 0, APR_SUCCESS, 1},
     {"refused, with what it noted", PAY_ROWS_SILENT, APR_SUCCESS, 1},
-    {"not found", MDB_NOTFOUND, APR_NOTFOUND, 0},
-    {"known", MDB_KEYEXIST, APR_EEXIST, 0},
+    {"not found", PAY_ROWS_NOTFOUND, APR_NOTFOUND, 0},
+    {"known", PAY_ROWS_EXISTS, APR_EEXIST, 0},
     {"a damaged row", PAY_ROWS_BAD, PAY_STORE_ECORRUPT, 0},
     {"no argument", EINVAL, APR_EINVAL, 0},
     {"full", MDB_MAP_FULL, PAY_STORE_EFULL, 0},
@@ -101,9 +102,9 @@ static const struct {
 
 static int end_work(pay_rows_txn_t *txn, void *baton)
 {
-    MDB_val at = val_of("a"), row = val_of("1");
+    pay_bytes_t at = val_of("a"), row = val_of("1");
 
-    ck_assert_int_eq(pay_rows_put(txn, PAY_TABLE_META, &at, &row, 0), MDB_SUCCESS);
+    ck_assert_int_eq(pay_rows_put(txn, PAY_TABLE_META, &at, &row, 0), 0);
     return *(int *)baton;
 }
 
@@ -119,22 +120,22 @@ END_TEST
 
 START_TEST(test_a_reader_sees_one_moment)
 {
-    MDB_val at = val_of("a"), row;
+    pay_bytes_t at = val_of("a"), row;
     pay_rows_txn_t before;
     apr_uint64_t count, more;
-    int code = MDB_SUCCESS;
+    int code = 0;
 
     set_up();
     ck_assert_int_eq(pay_rows_begin(&before, store), APR_SUCCESS);
-    ck_assert_int_eq(pay_rows_count(&count, &before, PAY_TABLE_META), MDB_SUCCESS);
+    ck_assert_int_eq(pay_rows_count(&count, &before, PAY_TABLE_META), 0);
     ck_assert_int_eq(commit(end_work, &code), APR_SUCCESS);
-    ck_assert_int_eq(pay_rows_get(&row, &before, PAY_TABLE_META, &at), MDB_NOTFOUND);
-    ck_assert_int_eq(pay_rows_count(&more, &before, PAY_TABLE_META), MDB_SUCCESS);
+    ck_assert_int_eq(pay_rows_get(&row, &before, PAY_TABLE_META, &at), PAY_ROWS_NOTFOUND);
+    ck_assert_int_eq(pay_rows_count(&more, &before, PAY_TABLE_META), 0);
     ck_assert_uint_eq(more, count);
     pay_rows_end(&before);
     ck_assert_str_eq(stored("a"), "1");
     ck_assert_int_eq(pay_rows_begin(&before, store), APR_SUCCESS);
-    ck_assert_int_eq(pay_rows_count(&more, &before, PAY_TABLE_META), MDB_SUCCESS);
+    ck_assert_int_eq(pay_rows_count(&more, &before, PAY_TABLE_META), 0);
     ck_assert_uint_eq(more, count + 1);
     pay_rows_end(&before);
 }
@@ -143,19 +144,19 @@ END_TEST
 /* Adds one to a number; every third time it fails after that. */
 static int add_work(pay_rows_txn_t *txn, void *baton)
 {
-    MDB_val at = val_of("sum"), row;
+    pay_bytes_t at = val_of("sum"), row;
     apr_uint64_t sum = 0;
     int rc;
 
     rc = pay_rows_get(&row, txn, PAY_TABLE_META, &at);
     if (!rc) {
-        ck_assert_uint_eq(row.mv_size, sizeof(sum));
-        memcpy(&sum, row.mv_data, sizeof(sum));
-    } else if (rc != MDB_NOTFOUND) {
+        ck_assert_uint_eq(row.len, sizeof(sum));
+        memcpy(&sum, row.data, sizeof(sum));
+    } else if (rc != PAY_ROWS_NOTFOUND) {
         return rc;
     }
     sum++;
-    row = (MDB_val){sizeof(sum), &sum};
+    row = (pay_bytes_t){sizeof(sum), &sum};
     rc = pay_rows_put(txn, PAY_TABLE_META, &at, &row, 0);
     return rc || *(int *)baton % 3 ? rc : EINVAL;
 }
@@ -178,7 +179,7 @@ static void *add_thread(void *data)
 START_TEST(test_works_follow_each_other)
 {
     const apr_uint64_t each = ROUNDS - ROUNDS / 3;
-    MDB_val at = val_of("sum"), row;
+    pay_bytes_t at = val_of("sum"), row;
     pthread_t threads[THREADS];
     pay_rows_txn_t txn;
     apr_uint64_t sum;
@@ -194,8 +195,8 @@ START_TEST(test_works_follow_each_other)
         ck_assert_msg(fault == NULL, "%s", (const char *)fault);
     }
     ck_assert_int_eq(pay_rows_begin(&txn, store), APR_SUCCESS);
-    ck_assert_int_eq(pay_rows_get(&row, &txn, PAY_TABLE_META, &at), MDB_SUCCESS);
-    memcpy(&sum, row.mv_data, sizeof(sum));
+    ck_assert_int_eq(pay_rows_get(&row, &txn, PAY_TABLE_META, &at), 0);
+    memcpy(&sum, row.data, sizeof(sum));
     ck_assert_uint_eq(sum, THREADS * each);
     pay_rows_end(&txn);
 }
@@ -259,7 +260,7 @@ static int write_work(pay_rows_txn_t *txn, void *baton)
 {
     const pay_store_key_t key = key_at(turn_rows[*(int *)baton].key);
     const pay_table_t table = turn_rows[*(int *)baton].table;
-    MDB_val at = pay_store_key_val(&key), row = val_of("x");
+    pay_bytes_t at = pay_store_key_val(&key), row = val_of("x");
     int rc;
 
     rc = pay_rows_put(txn, table, &at, &row, 0);
@@ -300,7 +301,7 @@ END_TEST
 
 START_TEST(test_a_reader_writes_nothing)
 {
-    MDB_val at = val_of("a"), row = val_of("1");
+    pay_bytes_t at = val_of("a"), row = val_of("1");
     pay_rows_txn_t txn;
 
     set_up();

@@ -66,14 +66,14 @@ START_TEST(test_numbers_are_big_endian)
 {
     static const unsigned char want[] = {1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 1, 0};
     pay_store_key_t key;
-    MDB_val val;
+    pay_bytes_t val;
 
     pay_store_key_start(&key);
     pay_store_key_u32(&key, 0x01020304);
     pay_store_key_u64(&key, 256);
     val = pay_store_key_val(&key);
-    ck_assert_uint_eq(val.mv_size, sizeof(want));
-    ck_assert_mem_eq(val.mv_data, want, sizeof(want));
+    ck_assert_uint_eq(val.len, sizeof(want));
+    ck_assert_mem_eq(val.data, want, sizeof(want));
     ck_assert_uint_eq(pay_store_read_u32(key.bytes), 0x01020304);
     ck_assert_uint_eq(pay_store_read_u64(key.bytes + 4), 256);
 }

@@ -46,9 +46,9 @@ static const record_t sample = {
     .digest = {0, 1, 0, 255, 0},
 };
 
-static MDB_val encoded(const record_t *record)
+static pay_bytes_t encoded(const record_t *record)
 {
-    MDB_val row;
+    pay_bytes_t row;
 
     ck_assert_int_eq(pay_row_encode(&row, fields, UNIT_ROWS(fields), record, unit_pool), 0);
     return row;
@@ -57,7 +57,7 @@ static MDB_val encoded(const record_t *record)
 START_TEST(test_what_goes_in_comes_out)
 {
     record_t back = {0};
-    MDB_val row = encoded(&sample);
+    pay_bytes_t row = encoded(&sample);
 
     ck_assert_int_eq(pay_row_decode(&back, fields, UNIT_ROWS(fields), &row, NULL, unit_pool), 0);
     ck_assert_int_eq(back.wide, sample.wide);
@@ -75,31 +75,31 @@ END_TEST
 
 START_TEST(test_every_cut_is_found)
 {
-    MDB_val row = encoded(&sample);
-    const size_t whole = row.mv_size;
+    pay_bytes_t row = encoded(&sample);
+    const size_t whole = row.len;
 
-    for (row.mv_size = 0; row.mv_size < whole; row.mv_size++) {
+    for (row.len = 0; row.len < whole; row.len++) {
         record_t back = {0};
 
         ck_assert_msg(pay_row_decode(&back, fields, UNIT_ROWS(fields), &row, NULL, unit_pool)
                           == PAY_ROWS_BAD,
-                      "cut to %d bytes", (int)row.mv_size);
+                      "cut to %d bytes", (int)row.len);
     }
 }
 END_TEST
 
 START_TEST(test_what_follows_is_left_alone)
 {
-    MDB_val row = encoded(&sample);
-    char *longer = apr_palloc(unit_pool, row.mv_size + 4);
-    MDB_val both = {row.mv_size + 4, longer};
+    pay_bytes_t row = encoded(&sample);
+    char *longer = apr_palloc(unit_pool, row.len + 4);
+    pay_bytes_t both = {row.len + 4, longer};
     record_t back = {0};
     size_t used;
 
-    memcpy(longer, row.mv_data, row.mv_size);
-    memcpy(longer + row.mv_size, "{}\n", 4);
+    memcpy(longer, row.data, row.len);
+    memcpy(longer + row.len, "{}\n", 4);
     ck_assert_int_eq(pay_row_decode(&back, fields, UNIT_ROWS(fields), &both, &used, unit_pool), 0);
-    ck_assert_uint_eq(used, row.mv_size);
+    ck_assert_uint_eq(used, row.len);
     ck_assert_int_eq(pay_row_decode(&back, fields, UNIT_ROWS(fields), &both, NULL, unit_pool),
                      PAY_ROWS_BAD);
 }
@@ -108,13 +108,13 @@ END_TEST
 START_TEST(test_a_row_of_an_older_table_has_defaults)
 {
     record_t back = {0};
-    MDB_val row;
+    pay_bytes_t row;
     size_t used;
 
     /* Up to `colour`: three strings, the code and the digest were added later. */
     ck_assert_int_eq(pay_row_encode(&row, fields, 5, &sample, unit_pool), 0);
     ck_assert_int_eq(pay_row_decode(&back, fields, UNIT_ROWS(fields), &row, &used, unit_pool), 0);
-    ck_assert_uint_eq(used, row.mv_size);
+    ck_assert_uint_eq(used, row.len);
     ck_assert_int_eq(back.narrow, -7);
     ck_assert_str_eq(back.text, "");
     ck_assert_str_eq(back.absent, "");
@@ -176,12 +176,12 @@ START_TEST(test_trimming)
                          + text_len(record->empty) + strlen(record->code) + sizeof(record->digest);
     const size_t want = (size_t)trim_rows[_i].want;
     record_t back = {0}, older = {0};
-    MDB_val row = encoded(record);
+    pay_bytes_t row = encoded(record);
 
-    ck_assert_msg(((const unsigned char *)row.mv_data)[1] == want, "%s: %d fields", name,
-                  ((const unsigned char *)row.mv_data)[1]);
-    ck_assert_msg(row.mv_size + pay_row_left_out(fields, UNIT_ROWS(fields), record) == whole,
-                  "%s: %d bytes", name, (int)row.mv_size);
+    ck_assert_msg(((const unsigned char *)row.data)[1] == want, "%s: %d fields", name,
+                  ((const unsigned char *)row.data)[1]);
+    ck_assert_msg(row.len + pay_row_left_out(fields, UNIT_ROWS(fields), record) == whole,
+                  "%s: %d bytes", name, (int)row.len);
     ck_assert_int_eq(pay_row_decode(&back, fields, UNIT_ROWS(fields), &row, NULL, unit_pool), 0);
     check_same(name, &back, record);
     ck_assert_msg(pay_row_decode(&older, fields, want, &row, NULL, unit_pool) == 0, "%s: older",
@@ -193,7 +193,7 @@ END_TEST
 START_TEST(test_a_whole_row_of_empty_fields_is_read)
 {
     static unsigned char bytes[2 + 5 * 8 + 4 * 2 + 5] = {1, 10};
-    MDB_val row = {sizeof(bytes), bytes};
+    pay_bytes_t row = {sizeof(bytes), bytes};
     record_t back = {0};
 
     ck_assert_int_eq(pay_row_decode(&back, fields, UNIT_ROWS(fields), &row, NULL, unit_pool), 0);
@@ -204,7 +204,7 @@ END_TEST
 START_TEST(test_a_row_of_a_newer_table_is_refused)
 {
     record_t back = {0};
-    MDB_val row = encoded(&sample);
+    pay_bytes_t row = encoded(&sample);
 
     ck_assert_int_eq(pay_row_decode(&back, fields, UNIT_ROWS(fields) - 1, &row, NULL, unit_pool),
                      PAY_ROWS_BAD);
@@ -226,10 +226,10 @@ static const struct {
 
 START_TEST(test_damage_is_found)
 {
-    MDB_val row = encoded(&sample);
+    pay_bytes_t row = encoded(&sample);
     record_t back = {0};
 
-    ((unsigned char *)row.mv_data)[damage_rows[_i].offset] = damage_rows[_i].value;
+    ((unsigned char *)row.data)[damage_rows[_i].offset] = damage_rows[_i].value;
     ck_assert_msg(pay_row_decode(&back, fields, UNIT_ROWS(fields), &row, NULL, unit_pool)
                       == PAY_ROWS_BAD,
                   "%s", damage_rows[_i].name);
@@ -270,7 +270,7 @@ START_TEST(test_values_are_judged)
 {
     const record_t *record = &judged_rows[_i].record;
     record_t back = {0};
-    MDB_val row;
+    pay_bytes_t row;
     int rc;
 
     ck_assert_int_eq(
@@ -298,7 +298,7 @@ START_TEST(test_length_of_strings)
     char *text = apr_palloc(unit_pool, string_rows[_i].len + 1);
     record_t record = sample;
     record_t back = {0};
-    MDB_val row;
+    pay_bytes_t row;
     int rc;
 
     memset(text, 'x', string_rows[_i].len);
@@ -311,7 +311,7 @@ START_TEST(test_length_of_strings)
                          0);
         ck_assert_uint_eq(strlen(back.text), string_rows[_i].len);
     } else {
-        ck_assert_ptr_null(row.mv_data);
+        ck_assert_ptr_null(row.data);
     }
 }
 END_TEST
@@ -319,7 +319,7 @@ END_TEST
 START_TEST(test_a_text_without_its_end_is_refused)
 {
     record_t record = sample;
-    MDB_val row;
+    pay_bytes_t row;
 
     memcpy(record.code, "NGNX", sizeof(record.code));
     ck_assert_int_eq(pay_row_encode(&row, fields, UNIT_ROWS(fields), &record, unit_pool),

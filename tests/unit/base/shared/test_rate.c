@@ -276,11 +276,11 @@ END_TEST
  * A busy key among many that come once: it gets exactly its due, no more (though they may take over
  * its bucket) and no less (as long as some bucket of its set is less in use).
  */
-START_TEST(test_flood_of_strangers)
+START_TEST(test_flood_of_clients)
 {
     static const pay_rate_limit_t limit = {SEC / 5, 50};
     pay_rate_table_t *table = make_table(SETS);
-    apr_uint32_t stranger = 1;
+    apr_uint32_t client = 1;
     int count = 0, refused = 0;
     apr_time_t now;
 
@@ -289,7 +289,7 @@ START_TEST(test_flood_of_strangers)
         int i;
 
         for (i = 0; i < 100; i++) {
-            refused += !take(table, &limit, stranger++, now);
+            refused += !take(table, &limit, client++, now);
         }
         count += take(table, &limit, 0, now);
     }
@@ -608,7 +608,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_secret);
     tcase_add_test(tcase, test_takeover);
     tcase_add_test(tcase, test_give);
-    tcase_add_test(tcase, test_flood_of_strangers);
+    tcase_add_test(tcase, test_flood_of_clients);
     tcase_add_test(tcase, test_more_keys_than_buckets);
     tcase_add_test(tcase, test_refusal_writes_nothing);
     tcase_add_loop_test(tcase, test_storm, 0, UNIT_ROWS(storm_rows));

@@ -130,10 +130,10 @@ static int ask_charge_find(void)
 static int ask_charge_void(void)
 {
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int voided;
 
-    ck_assert_int_eq(pay_store_charge_void(&charge, &voided, &kept, till->store, &till->scopes[0],
+    ck_assert_int_eq(pay_store_charge_void(&charge, &voided, &record, till->store, &till->scopes[0],
                                            "order-1", NULL, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(charge->state, voided ? PAY_CHARGE_VOID : PAY_CHARGE_PENDING);
@@ -170,14 +170,14 @@ static void prepare_refund(void)
     pay_refund_t *proposal, *refund;
     pay_refund_verdict_t verdict;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
     (void)till_charge(0, "order-1", 1000);
     proposal = till_refund_proposal(0, "order-1", 100);
     proposal->waiting = 1;
     proposal->due_at = TILL_NOW;
-    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store, proposal,
-                                           NULL, 0, unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &record, till->store,
+                                           proposal, NULL, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(verdict, PAY_REFUND_OPENED);
 }

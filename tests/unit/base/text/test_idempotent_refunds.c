@@ -83,8 +83,9 @@ static void expire(void)
     int count = 100;
 
     while (count == 100) {
-        ck_assert_int_eq(pay_store_kept_expire(&count, shop->store, pay_time_now(), 100, unit_pool),
-                         APR_SUCCESS);
+        ck_assert_int_eq(
+            pay_store_idempotency_expire(&count, shop->store, pay_time_now(), 100, unit_pool),
+            APR_SUCCESS);
     }
 }
 
@@ -447,8 +448,9 @@ START_TEST(test_at_work)
 }
 END_TEST
 
-static apr_status_t find_nothing(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
-                                 const pay_idempotency_t *use, apr_pool_t *p)
+static apr_status_t find_nothing(pay_idempotency_record_t **out, pay_store_t *store,
+                                 const pay_scope_t *scope, const pay_idempotency_t *use,
+                                 apr_pool_t *p)
 {
     (void)store, (void)scope, (void)use, (void)p;
     *out = NULL;
@@ -464,7 +466,7 @@ START_TEST(test_beaten)
     set_up();
     shop->service.acquirer[PAY_TEST] = acquirer;
     ck_assert_ptr_null(refund(&first, "k-1", "order-1", "4.20"));
-    store_script.kept_find = find_nothing;
+    store_script.idempotency_find = find_nothing;
     ck_assert_ptr_null(refund(&again, "k-1", "order-1", "4.2"));
     ck_assert_int_eq(replayed, 1);
     ck_assert_str_eq(answer(again), answer(first));
@@ -532,8 +534,9 @@ END_TEST
 
 /* ---- faults */
 
-static apr_status_t find_fails(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
-                               const pay_idempotency_t *use, apr_pool_t *p)
+static apr_status_t find_fails(pay_idempotency_record_t **out, pay_store_t *store,
+                               const pay_scope_t *scope, const pay_idempotency_t *use,
+                               apr_pool_t *p)
 {
     (void)store, (void)scope, (void)use, (void)p;
     *out = NULL;
@@ -548,8 +551,8 @@ static apr_status_t charge_fails(pay_charge_t **out, pay_store_t *store, const p
     return PAY_STORE_ECORRUPT;
 }
 
-static apr_status_t find_text(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
-                              const pay_idempotency_t *use, apr_pool_t *p)
+static apr_status_t find_text(pay_idempotency_record_t **out, pay_store_t *store,
+                              const pay_scope_t *scope, const pay_idempotency_t *use, apr_pool_t *p)
 {
     (void)store, (void)scope, (void)use;
     *out = apr_pcalloc(p, sizeof(**out));
@@ -563,16 +566,16 @@ START_TEST(test_faults)
     pay_refund_t *made;
 
     set_up();
-    store_script.kept_find = find_fails;
+    store_script.idempotency_find = find_fails;
     shop_check_problem("down", refund(&made, "k-1", "order-1", "1"), 503, "E2");
     watch();
-    store_script.kept_find = find_text;
+    store_script.idempotency_find = find_text;
     shop_check_problem("no refund", refund(&made, "k-1", "order-1", "1"), 500, "E1");
     ck_assert_int_eq(logged("PAY00242: "), 1);
     ck_assert_ptr_null(made);
-    store_script.kept_find = find_fails;
+    store_script.idempotency_find = find_fails;
     ck_assert_ptr_null(refund(&made, NULL, "order-1", "1")); /* without a key there is no look-up */
-    store_script.kept_find = NULL;
+    store_script.idempotency_find = NULL;
     ck_assert_ptr_null(refund(&made, "k-1", "order-1", "2"));
     store_script.charge_find = charge_fails;
     ck_assert_ptr_null(refund(&made, "k-1", "order-1", "2")); /* stored: no charge is needed */

@@ -91,14 +91,14 @@ static const pay_html_t *asked(void)
 static const pay_html_t *waiting(void)
 {
     view.stage = PAY_STAGE_WAITING;
-    view.turn = PAY_PAGE_TURNS_MAX - 1;
+    view.reloads = PAY_PAGE_RELOADS_MAX - 1;
     return pay_page_html(&view, unit_pool);
 }
 
 static const pay_html_t *waiting_long(void)
 {
     view.stage = PAY_STAGE_WAITING;
-    view.turn = PAY_PAGE_TURNS_MAX;
+    view.reloads = PAY_PAGE_RELOADS_MAX;
     return pay_page_html(&view, unit_pool);
 }
 
@@ -117,7 +117,7 @@ static const pay_html_t *approved(void)
     return pay_page_html(&view, unit_pool);
 }
 
-static const pay_html_t *approved_for_a_stranger(void)
+static const pay_html_t *approved_for_an_anonymous_client(void)
 {
     view.stage = PAY_STAGE_APPROVED;
     view.return_host = "elsewhere.example";
@@ -395,7 +395,7 @@ static const struct {
      "<p>You will be taken back to " SHOP " in a few seconds.</p>\n"
      "<div class=\"actions\">\n" BACK "Return to " SHOP "</a>\n"
      "</div>\n"},
-    {"approved, with the way to a stranger's host", approved_for_a_stranger,
+    {"approved, with the way to an anonymous client's host", approved_for_an_anonymous_client,
      "Payment approved" TEST_MODE "<div class=\"result approved\">" MARK
      "<h1>Payment approved</h1>\n"
      "<p>Thank you. Your payment was made.</p></div>\n"

@@ -56,7 +56,7 @@ START_TEST(test_one_for_each_store)
 }
 END_TEST
 
-/* The marks outlive a restart, the turns to write are of one generation. */
+/* The marks outlive a restart, the writer lock is of one generation. */
 START_TEST(test_what_is_shared)
 {
     const apr_array_header_t *first, *second;

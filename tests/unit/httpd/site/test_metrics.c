@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/site/metrics.h"
 
-#include "httpd/call/stranger.h"
+#include "httpd/call/anonymous.h"
 #include "httpd/site/site_path.h"
 
 #include "request.h"
@@ -41,7 +41,7 @@ static const struct {
     int (*access)(request_rec *r);
     int satisfies;
     int want; /* an anonymous client is let in */
-} stranger_rows[] = {
+} anonymous_rows[] = {
     {"no Require", NULL, SATISFY_ALL, 1},
     {"Require local", let_local, SATISFY_ALL, 0},
     {"all of IPv6", let_ipv6, SATISFY_ALL, 1},
@@ -65,12 +65,12 @@ static request_rec *scrape(void)
 }
 
 /* An anonymous client has none of the request's own attributes. */
-START_TEST(test_strangers)
+START_TEST(test_anonymous_clients)
 {
-    stand_in =
-        (stand_in_t){.access = stranger_rows[_i].access, .satisfies = stranger_rows[_i].satisfies};
-    ck_assert_msg(pay_stranger_is_let_in(scrape()) == stranger_rows[_i].want, "%s",
-                  stranger_rows[_i].name);
+    stand_in = (stand_in_t){.access = anonymous_rows[_i].access,
+                            .satisfies = anonymous_rows[_i].satisfies};
+    ck_assert_msg(pay_anonymous_is_let_in(scrape()) == anonymous_rows[_i].want, "%s",
+                  anonymous_rows[_i].name);
 }
 END_TEST
 
@@ -134,7 +134,7 @@ END_TEST
 
 static void add(TCase *tcase)
 {
-    tcase_add_loop_test(tcase, test_strangers, 0, UNIT_ROWS(stranger_rows));
+    tcase_add_loop_test(tcase, test_anonymous_clients, 0, UNIT_ROWS(anonymous_rows));
     tcase_add_loop_test(tcase, test_readers, 0, UNIT_ROWS(reader_rows));
     tcase_add_test(tcase, test_path);
 }

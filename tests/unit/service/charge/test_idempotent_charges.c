@@ -52,8 +52,9 @@ static void expire(void)
     int count = 100;
 
     while (count == 100) {
-        ck_assert_int_eq(pay_store_kept_expire(&count, shop->store, pay_time_now(), 100, unit_pool),
-                         APR_SUCCESS);
+        ck_assert_int_eq(
+            pay_store_idempotency_expire(&count, shop->store, pay_time_now(), 100, unit_pool),
+            APR_SUCCESS);
     }
 }
 

@@ -77,8 +77,9 @@ static void expire(void)
     int count = 100;
 
     while (count == 100) {
-        ck_assert_int_eq(pay_store_kept_expire(&count, shop->store, pay_time_now(), 100, unit_pool),
-                         APR_SUCCESS);
+        ck_assert_int_eq(
+            pay_store_idempotency_expire(&count, shop->store, pay_time_now(), 100, unit_pool),
+            APR_SUCCESS);
     }
 }
 
@@ -198,13 +199,13 @@ START_TEST(test_verify)
 }
 END_TEST
 
-/* A repeated request is answered again: nothing is stored, and no turn to write is taken. */
+/* A repeated request is answered again: nothing is stored, and the writer lock is not taken. */
 START_TEST(test_verify_reads)
 {
     const char *first, *again;
 
     set_up();
-    store_script.kept_put = NULL;
+    store_script.idempotency_put = NULL;
     ck_assert_ptr_null(verify(&first, "order-1", "10.5"));
     refund("1");
     ck_assert_ptr_null(verify(&again, "order-1", "10.50"));
@@ -304,8 +305,9 @@ END_TEST
 
 /* ---- races and faults */
 
-static apr_status_t find_nothing(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
-                                 const pay_idempotency_t *use, apr_pool_t *p)
+static apr_status_t find_nothing(pay_idempotency_record_t **out, pay_store_t *store,
+                                 const pay_scope_t *scope, const pay_idempotency_t *use,
+                                 apr_pool_t *p)
 {
     (void)store, (void)scope, (void)use, (void)p;
     *out = NULL;
@@ -318,7 +320,7 @@ START_TEST(test_beaten)
     const char *first, *again;
 
     set_up();
-    store_script.kept_find = find_nothing;
+    store_script.idempotency_find = find_nothing;
     ck_assert_ptr_null(void_it(&first, "k-1", "page-1"));
     ck_assert_ptr_null(void_it(&again, "k-1", "page-1"));
     ck_assert_int_eq(replayed, 1);
@@ -328,8 +330,9 @@ START_TEST(test_beaten)
 }
 END_TEST
 
-static apr_status_t find_refusal(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
-                                 const pay_idempotency_t *use, apr_pool_t *p)
+static apr_status_t find_refusal(pay_idempotency_record_t **out, pay_store_t *store,
+                                 const pay_scope_t *scope, const pay_idempotency_t *use,
+                                 apr_pool_t *p)
 {
     (void)store, (void)scope, (void)use;
     *out = apr_pcalloc(p, sizeof(**out));
@@ -338,22 +341,23 @@ static apr_status_t find_refusal(pay_kept_t **out, pay_store_t *store, const pay
     return APR_SUCCESS;
 }
 
-static apr_status_t find_fails(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
-                               const pay_idempotency_t *use, apr_pool_t *p)
+static apr_status_t find_fails(pay_idempotency_record_t **out, pay_store_t *store,
+                               const pay_scope_t *scope, const pay_idempotency_t *use,
+                               apr_pool_t *p)
 {
     (void)store, (void)scope, (void)use, (void)p;
     *out = NULL;
     return PAY_STORE_EDOWN;
 }
 
-static apr_status_t void_fails(pay_charge_t **out, int *voided, pay_kept_t **kept,
+static apr_status_t void_fails(pay_charge_t **out, int *voided, pay_idempotency_record_t **record,
                                pay_store_t *store, const pay_scope_t *scope, const char *reference,
                                const pay_idempotency_t *use, apr_pool_t *p)
 {
     (void)store, (void)scope, (void)reference, (void)use, (void)p;
     *out = NULL;
     *voided = 0;
-    *kept = NULL;
+    *record = NULL;
     return PAY_STORE_EUNKNOWN;
 }
 
@@ -379,10 +383,10 @@ START_TEST(test_faults)
 
     set_up();
     watch();
-    store_script.kept_find = find_refusal;
+    store_script.idempotency_find = find_refusal;
     shop_check_problem("no answer is kept", void_it(&text, "k-1", "page-1"), 500, "E1");
     ck_assert_int_eq(logged("PAY00243: "), 1);
-    store_script.kept_find = find_fails;
+    store_script.idempotency_find = find_fails;
     shop_check_problem("the key", void_it(&text, "k-1", "page-1"), 503, "E2");
     ck_assert_ptr_null(text);
     ck_assert_ptr_null(verify(&text, "order-1", NULL));
@@ -396,7 +400,7 @@ END_TEST
  * A transaction other than a checkout is refused without a write transaction; a stored answer comes
  * first.
  */
-START_TEST(test_void_without_a_turn)
+START_TEST(test_void_without_the_writer_lock)
 {
     const char *first, *again;
 
@@ -426,7 +430,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_not_voidable, 0, UNIT_ROWS(not_void_cases));
     tcase_add_test(tcase, test_beaten);
     tcase_add_test(tcase, test_faults);
-    tcase_add_test(tcase, test_void_without_a_turn);
+    tcase_add_test(tcase, test_void_without_the_writer_lock);
 }
 
 UNIT_PROGRAM(add)

@@ -125,17 +125,18 @@ START_TEST(test_checkout)
 }
 END_TEST
 
-/* Another thread answers a request of the same key between our look and our turn to write. */
+/* Another thread answers a request of the same key between our look and our write. */
 static const pay_charge_t *meanwhile;
 static const char *meanwhile_more;
 
-static apr_status_t kept_find_early(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
-                                    const pay_idempotency_t *use, apr_pool_t *p)
+static apr_status_t idempotency_find_early(pay_idempotency_record_t **out, pay_store_t *store,
+                                           const pay_scope_t *scope, const pay_idempotency_t *use,
+                                           apr_pool_t *p)
 {
-    apr_status_t rv = STORE_REAL(kept_find)(out, store, scope, use, p);
+    apr_status_t rv = STORE_REAL(idempotency_find)(out, store, scope, use, p);
     int replayed;
 
-    store_script.kept_find = NULL;
+    store_script.idempotency_find = NULL;
     ck_assert_str_eq(ask(&meanwhile, &replayed, scope->mode, "ada@shop.example", meanwhile_more),
                      "");
     ck_assert_int_eq(replayed, 0);
@@ -153,7 +154,7 @@ static const struct {
     {"another request", PAY_TEST, TEN_NGN ",\"redirectUrl\":\"https://shop.example/other\"", "D1"},
 };
 
-START_TEST(test_key_kept_meanwhile)
+START_TEST(test_key_recorded_meanwhile)
 {
     const pay_charge_t *charge;
     int replayed = 0;
@@ -161,7 +162,7 @@ START_TEST(test_key_kept_meanwhile)
     make_fixed(races[_i].mode, 0);
     key = "key-1";
     meanwhile_more = races[_i].more;
-    store_script.kept_find = kept_find_early;
+    store_script.idempotency_find = idempotency_find_early;
     ck_assert_msg(
         strcmp(ask(&charge, &replayed, races[_i].mode, "ada@shop.example", TEN_NGN), races[_i].want)
             == 0,
@@ -296,7 +297,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_make);
     tcase_add_test(tcase, test_find_and_disable);
     tcase_add_loop_test(tcase, test_checkout, 0, PAY_MODE_COUNT);
-    tcase_add_loop_test(tcase, test_key_kept_meanwhile, 0, UNIT_ROWS(races));
+    tcase_add_loop_test(tcase, test_key_recorded_meanwhile, 0, UNIT_ROWS(races));
     tcase_add_test(tcase, test_own_texts);
     tcase_add_loop_test(tcase, test_money, 0, UNIT_ROWS(moneys));
     tcase_add_loop_test(tcase, test_money_fields, 0, 2);

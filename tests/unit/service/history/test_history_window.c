@@ -189,7 +189,7 @@ START_TEST(test_in_flight)
     pay_refund_verdict_t verdict;
     payments_record_t *record;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *known;
 
     (void)books_charge("shop-1", 2000);
     proposal = till_refund_proposal(BOOKS_SCOPE, "shop-1", 500);
@@ -197,8 +197,8 @@ START_TEST(test_in_flight)
     proposal->worker = pay_worker_self();
     proposal->send_before_ms = pay_time_boot_ms() + 60000;
     proposal->wait_until_ms = pay_time_boot_ms() + 120000;
-    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store, proposal,
-                                           NULL, 0, unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &known, till->store,
+                                           proposal, NULL, 0, unit_pool),
                      APR_SUCCESS);
     record = books_add(books, "1", "processed");
     record->tag = TAG;

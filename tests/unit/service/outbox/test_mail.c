@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mail_desk.h"
+#include "mail_fixture.h"
 
 /* ---- the templates that are installed */
 
@@ -91,32 +91,32 @@ static const struct {
 
 START_TEST(test_mails)
 {
-    desk_t *desk = desk_make(mails[_i].endpoint, mails[_i].kind, mails[_i].state);
+    mail_fixture_t *mail = mail_fixture_make(mails[_i].endpoint, mails[_i].kind, mails[_i].state);
     int receives = mails[_i].endpoint == PAY_ENDPOINT_RECEIPT;
     int i;
 
     if (!mails[_i].subject) {
-        ck_assert_msg(make(desk) == APR_NOTFOUND, "%s", mails[_i].name);
-        ck_assert_ptr_null(desk->fault);
-        ck_assert_ptr_null(desk->transfer.mail_to);
+        ck_assert_msg(make(mail) == APR_NOTFOUND, "%s", mails[_i].name);
+        ck_assert_ptr_null(mail->fault);
+        ck_assert_ptr_null(mail->transfer.mail_to);
         return;
     }
-    made(desk);
-    ck_assert_str_eq(desk->transfer.mail_to, receives ? "ada@example.com" : "owner@shop.example");
-    ck_assert_str_eq(desk->transfer.mail_from, "pay@shop.example");
-    ck_assert_str_eq(header(desk, "Subject"),
+    made(mail);
+    ck_assert_str_eq(mail->transfer.mail_to, receives ? "ada@example.com" : "owner@shop.example");
+    ck_assert_str_eq(mail->transfer.mail_from, "pay@shop.example");
+    ck_assert_str_eq(header(mail, "Subject"),
                      apr_pstrcat(unit_pool, "[TEST] ", mails[_i].subject, NULL));
-    ck_assert_int_eq(desk->transfer.parts_count, 2);
-    ck_assert_str_eq(desk->transfer.parts[0].media_type, "text/plain; charset=utf-8");
-    ck_assert_str_eq(desk->transfer.parts[1].media_type, "text/html; charset=utf-8");
+    ck_assert_int_eq(mail->transfer.parts_count, 2);
+    ck_assert_str_eq(mail->transfer.parts[0].media_type, "text/plain; charset=utf-8");
+    ck_assert_str_eq(mail->transfer.parts[1].media_type, "text/html; charset=utf-8");
     for (i = 0; i < 9 && mails[_i].holds[i]; i++) {
-        ck_assert_msg(strstr(text_of(desk), mails[_i].holds[i]) != NULL, "%s: %s in\n%s",
-                      mails[_i].name, mails[_i].holds[i], text_of(desk));
-        ck_assert_msg(strstr(html_of(desk), mails[_i].holds[i]) != NULL, "%s: %s in the HTML",
+        ck_assert_msg(strstr(text_of(mail), mails[_i].holds[i]) != NULL, "%s: %s in\n%s",
+                      mails[_i].name, mails[_i].holds[i], text_of(mail));
+        ck_assert_msg(strstr(html_of(mail), mails[_i].holds[i]) != NULL, "%s: %s in the HTML",
                       mails[_i].name, mails[_i].holds[i]);
     }
-    ck_assert_ptr_null(strstr(text_of(desk), "{{"));
-    ck_assert_ptr_null(strstr(html_of(desk), "{{"));
+    ck_assert_ptr_null(strstr(text_of(mail), "{{"));
+    ck_assert_ptr_null(strstr(html_of(mail), "{{"));
 }
 END_TEST
 
@@ -149,59 +149,60 @@ static const struct {
 /* Text of unknown origin makes no links, and only its visible part stays. */
 START_TEST(test_names)
 {
-    desk_t *desk = receipt();
+    mail_fixture_t *mail = receipt();
     const char *greeting = people[_i].greeting;
 
-    desk->charge.first_name = people[_i].first;
-    desk->charge.last_name = people[_i].last;
-    made(desk);
+    mail->charge.first_name = people[_i].first;
+    mail->charge.last_name = people[_i].last;
+    made(mail);
     if (greeting) {
-        ck_assert_msg(strstr(text_of(desk), greeting) != NULL, "%s: %s", people[_i].name,
-                      text_of(desk));
+        ck_assert_msg(strstr(text_of(mail), greeting) != NULL, "%s: %s", people[_i].name,
+                      text_of(mail));
         return;
     }
-    ck_assert_msg(!strstr(text_of(desk), "Hello"), "%s: %s", people[_i].name, text_of(desk));
-    ck_assert_msg(!strstr(html_of(desk), "Hello"), "%s", people[_i].name);
-    ck_assert_ptr_null(strstr(text_of(desk), "phish"));
-    ck_assert_ptr_null(strstr(html_of(desk), "phish"));
+    ck_assert_msg(!strstr(text_of(mail), "Hello"), "%s: %s", people[_i].name, text_of(mail));
+    ck_assert_msg(!strstr(html_of(mail), "Hello"), "%s", people[_i].name);
+    ck_assert_ptr_null(strstr(text_of(mail), "phish"));
+    ck_assert_ptr_null(strstr(html_of(mail), "phish"));
 }
 END_TEST
 
 /* Notes and references are written by clients of the API; the merchant needs the reference. */
 START_TEST(test_words_beside_names)
 {
-    desk_t *desk = desk_make(PAY_ENDPOINT_RECEIPT, PAY_EVENT_REFUND, PAY_REFUND_PROCESSED);
+    mail_fixture_t *mail =
+        mail_fixture_make(PAY_ENDPOINT_RECEIPT, PAY_EVENT_REFUND, PAY_REFUND_PROCESSED);
 
-    desk->refund.customer_note = "See https://phish.example/note";
-    desk->charge.reference = "www.phish.example";
-    made(desk);
-    ck_assert_ptr_null(strstr(text_of(desk), "phish"));
-    desk->event.endpoint = PAY_ENDPOINT_NOTICE;
-    desk->refund.merchant_note = "WWW.phish.example/merchant";
-    made(desk);
-    ck_assert_ptr_null(strstr(text_of(desk), "phish.example/"));
-    ck_assert_ptr_nonnull(strstr(text_of(desk), "www.phish.example"));
+    mail->refund.customer_note = "See https://phish.example/note";
+    mail->charge.reference = "www.phish.example";
+    made(mail);
+    ck_assert_ptr_null(strstr(text_of(mail), "phish"));
+    mail->event.endpoint = PAY_ENDPOINT_NOTICE;
+    mail->refund.merchant_note = "WWW.phish.example/merchant";
+    made(mail);
+    ck_assert_ptr_null(strstr(text_of(mail), "phish.example/"));
+    ck_assert_ptr_nonnull(strstr(text_of(mail), "www.phish.example"));
 }
 END_TEST
 
 /* Test Mode is named in subject, text and HTML of each, and Live Mode in none. */
 START_TEST(test_modes)
 {
-    desk_t *desk = desk_make(mails[_i].endpoint, mails[_i].kind, mails[_i].state);
+    mail_fixture_t *mail = mail_fixture_make(mails[_i].endpoint, mails[_i].kind, mails[_i].state);
 
     if (!mails[_i].subject) {
         return;
     }
-    made(desk);
-    ck_assert_ptr_nonnull(strstr(text_of(desk), "TEST MODE"));
-    ck_assert_ptr_nonnull(strstr(html_of(desk), "TEST MODE"));
-    ck_assert_str_eq(header(desk, "X-Payments-Mode"), "test");
-    desk->event.scope.mode = PAY_LIVE;
-    made(desk);
-    ck_assert_str_eq(header(desk, "Subject"), mails[_i].subject);
-    ck_assert_ptr_null(strstr(text_of(desk), "TEST MODE"));
-    ck_assert_ptr_null(strstr(html_of(desk), "TEST MODE"));
-    ck_assert_str_eq(header(desk, "X-Payments-Mode"), "live");
+    made(mail);
+    ck_assert_ptr_nonnull(strstr(text_of(mail), "TEST MODE"));
+    ck_assert_ptr_nonnull(strstr(html_of(mail), "TEST MODE"));
+    ck_assert_str_eq(header(mail, "X-Payments-Mode"), "test");
+    mail->event.scope.mode = PAY_LIVE;
+    made(mail);
+    ck_assert_str_eq(header(mail, "Subject"), mails[_i].subject);
+    ck_assert_ptr_null(strstr(text_of(mail), "TEST MODE"));
+    ck_assert_ptr_null(strstr(html_of(mail), "TEST MODE"));
+    ck_assert_str_eq(header(mail, "X-Payments-Mode"), "live");
 }
 END_TEST
 
@@ -211,18 +212,18 @@ START_TEST(test_installed)
     static const char *const foreign[] = {"http",  "href",    "src=",    "url(",
                                           "<img",  "<link",   "<script", "<a ",
                                           "<form", "@import", "<object", "onload"};
-    desk_t *desk = desk_make(mails[_i].endpoint, mails[_i].kind, mails[_i].state);
+    mail_fixture_t *mail = mail_fixture_make(mails[_i].endpoint, mails[_i].kind, mails[_i].state);
     const char *line;
     apr_size_t i;
 
     if (!mails[_i].subject) {
         return;
     }
-    made(desk);
+    made(mail);
     for (i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
-        ck_assert_msg(!strstr(html_of(desk), foreign[i]), "%s: %s", mails[_i].name, foreign[i]);
+        ck_assert_msg(!strstr(html_of(mail), foreign[i]), "%s: %s", mails[_i].name, foreign[i]);
     }
-    for (line = text_of(desk); *line; line += strcspn(line, "\n") + 1) {
+    for (line = text_of(mail); *line; line += strcspn(line, "\n") + 1) {
         ck_assert_uint_le(strcspn(line, "\r\n"), 100);
         ck_assert_int_eq(line[strcspn(line, "\n") - 1], '\r');
     }
@@ -232,36 +233,36 @@ END_TEST
 /* An unknown value leaves no label behind. */
 START_TEST(test_sparse)
 {
-    desk_t *desk = receipt();
+    mail_fixture_t *mail = receipt();
 
-    memset(&desk->charge.card, 0, sizeof(desk->charge.card));
-    desk->charge.card.issuer = "";
-    desk->charge.card.country = "";
-    desk->charge.card.type = "";
-    desk->charge.first_name = "";
-    desk->charge.last_name = "";
-    desk->charge.authorization_code = "";
-    made(desk);
-    ck_assert_ptr_null(strstr(text_of(desk), "Hello"));
-    ck_assert_ptr_null(strstr(text_of(desk), "Paid with"));
-    ck_assert_ptr_null(strstr(text_of(desk), "Authorization"));
-    ck_assert_ptr_null(strstr(html_of(desk), "Paid with"));
-    desk = desk_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_PARKED, 0);
-    desk->event.parked = NULL;
-    desk->event.charge = NULL;
-    made(desk);
-    ck_assert_ptr_null(strstr(text_of(desk), "event retry"));
-    ck_assert_ptr_null(strstr(html_of(desk), "Last"));
+    memset(&mail->charge.card, 0, sizeof(mail->charge.card));
+    mail->charge.card.issuer = "";
+    mail->charge.card.country = "";
+    mail->charge.card.type = "";
+    mail->charge.first_name = "";
+    mail->charge.last_name = "";
+    mail->charge.authorization_code = "";
+    made(mail);
+    ck_assert_ptr_null(strstr(text_of(mail), "Hello"));
+    ck_assert_ptr_null(strstr(text_of(mail), "Paid with"));
+    ck_assert_ptr_null(strstr(text_of(mail), "Authorization"));
+    ck_assert_ptr_null(strstr(html_of(mail), "Paid with"));
+    mail = mail_fixture_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_PARKED, 0);
+    mail->event.parked = NULL;
+    mail->event.charge = NULL;
+    made(mail);
+    ck_assert_ptr_null(strstr(text_of(mail), "event retry"));
+    ck_assert_ptr_null(strstr(html_of(mail), "Last"));
     /* A refund of history, whose payment and currency are not known. */
-    desk = desk_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_REFUND, PAY_REFUND_PROCESSED);
-    desk->event.charge = NULL;
-    desk->refund.money.currency[0] = '\0';
-    desk->refund.transaction_reference = NULL;
-    desk->refund.customer_note = NULL;
-    desk->refund.merchant_note = NULL;
-    made(desk);
-    ck_assert_ptr_null(strstr(text_of(desk), "note"));
-    ck_assert_ptr_null(strstr(text_of(desk), "Paid:"));
+    mail = mail_fixture_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_REFUND, PAY_REFUND_PROCESSED);
+    mail->event.charge = NULL;
+    mail->refund.money.currency[0] = '\0';
+    mail->refund.transaction_reference = NULL;
+    mail->refund.customer_note = NULL;
+    mail->refund.merchant_note = NULL;
+    made(mail);
+    ck_assert_ptr_null(strstr(text_of(mail), "note"));
+    ck_assert_ptr_null(strstr(text_of(mail), "Paid:"));
 }
 END_TEST
 
@@ -279,26 +280,26 @@ START_TEST(test_headers)
         "Auto-Submitted: auto-generated",
         "X-Payments-Mode: test",
     };
-    desk_t *desk = receipt();
-    const char *id = pay_event_id(&desk->event, unit_pool);
+    mail_fixture_t *mail = receipt();
+    const char *id = pay_event_id(&mail->event, unit_pool);
     int i;
 
-    made(desk);
-    ck_assert_int_eq(desk->transfer.headers->nelts, UNIT_ROWS(want));
+    made(mail);
+    ck_assert_int_eq(mail->transfer.headers->nelts, UNIT_ROWS(want));
     for (i = 0; i < UNIT_ROWS(want); i++) {
-        ck_assert_str_eq(APR_ARRAY_IDX(desk->transfer.headers, i, const char *),
+        ck_assert_str_eq(APR_ARRAY_IDX(mail->transfer.headers, i, const char *),
                          want[i]
                              ? want[i]
                              : apr_pstrcat(unit_pool, "Message-ID: <", id, "@shop.example>", NULL));
     }
     /* The same at a later try. */
-    desk->event.failures = 3;
-    desk->event.leases = 4;
-    desk->event.first_try_at = CREATED + HOUR;
-    made(desk);
-    ck_assert_str_eq(header(desk, "Message-ID"),
+    mail->event.failures = 3;
+    mail->event.leases = 4;
+    mail->event.first_try_at = CREATED + HOUR;
+    made(mail);
+    ck_assert_str_eq(header(mail, "Message-ID"),
                      apr_pstrcat(unit_pool, "<", id, "@shop.example>", NULL));
-    ck_assert_str_eq(header(desk, "Date"), "Sat, 21 Nov 2026 13:30:00 +0000");
+    ck_assert_str_eq(header(mail, "Date"), "Sat, 21 Nov 2026 13:30:00 +0000");
 }
 END_TEST
 
@@ -317,20 +318,20 @@ static const struct {
 
 START_TEST(test_reply_to)
 {
-    desk_t *desk = receipt();
+    mail_fixture_t *mail = receipt();
     const char *found;
 
-    desk->merchant = reply_rows[_i].merchant;
-    made(desk);
-    found = header(desk, "Reply-To");
+    mail->merchant = reply_rows[_i].merchant;
+    made(mail);
+    found = header(mail, "Reply-To");
     if (!reply_rows[_i].want) {
         ck_assert_msg(!found, "%s", reply_rows[_i].name);
         return;
     }
     ck_assert_str_eq(found, reply_rows[_i].want);
-    desk = desk_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_TEST, 0);
-    made(desk);
-    ck_assert_ptr_null(header(desk, "Reply-To"));
+    mail = mail_fixture_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_TEST, 0);
+    made(mail);
+    ck_assert_ptr_null(header(mail, "Reply-To"));
 }
 END_TEST
 
@@ -339,59 +340,61 @@ END_TEST
 /* Whatever the records contain: headers keep their lines, and texts their markup. */
 START_TEST(test_injection)
 {
-    desk_t *desk = desk_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_REFUND, PAY_REFUND_PROCESSED);
+    mail_fixture_t *mail =
+        mail_fixture_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_REFUND, PAY_REFUND_PROCESSED);
     const char *line, *c;
     int i;
 
-    desk->account.name = EVIL;
-    desk->charge.reference = EVIL;
-    desk->charge.first_name = EVIL;
-    desk->charge.last_name = EVIL;
-    desk->charge.email = EVIL;
-    desk->charge.message = EVIL;
-    desk->charge.card.issuer = EVIL;
-    desk->charge.card.type = EVIL;
-    desk->charge.authorization_code = EVIL;
-    desk->refund.refund_reference = EVIL;
-    desk->refund.customer_note = EVIL;
-    desk->refund.merchant_note = EVIL;
-    made(desk);
-    for (i = 0; i < desk->transfer.headers->nelts; i++) {
-        line = APR_ARRAY_IDX(desk->transfer.headers, i, const char *);
+    mail->account.name = EVIL;
+    mail->charge.reference = EVIL;
+    mail->charge.first_name = EVIL;
+    mail->charge.last_name = EVIL;
+    mail->charge.email = EVIL;
+    mail->charge.message = EVIL;
+    mail->charge.card.issuer = EVIL;
+    mail->charge.card.type = EVIL;
+    mail->charge.authorization_code = EVIL;
+    mail->refund.refund_reference = EVIL;
+    mail->refund.customer_note = EVIL;
+    mail->refund.merchant_note = EVIL;
+    made(mail);
+    for (i = 0; i < mail->transfer.headers->nelts; i++) {
+        line = APR_ARRAY_IDX(mail->transfer.headers, i, const char *);
         for (c = line; *c; c++) {
             ck_assert(*c >= ' ' && *c <= '~');
         }
         ck_assert_int_ne(strncmp(line, "Bcc", 3), 0);
         ck_assert_uint_le(strlen(line), 998);
     }
-    ck_assert_ptr_nonnull(strstr(text_of(desk), "xBcc: evil@example.com<b>evil</b>.QUIT"));
-    ck_assert_ptr_null(strstr(text_of(desk), "\r\n."));
-    ck_assert_ptr_null(strstr(text_of(desk), "\nBcc"));
-    ck_assert_ptr_null(strstr(html_of(desk), "<b>evil"));
-    ck_assert_ptr_nonnull(strstr(html_of(desk), "&lt;b&gt;evil&lt;/b&gt;"));
+    ck_assert_ptr_nonnull(strstr(text_of(mail), "xBcc: evil@example.com<b>evil</b>.QUIT"));
+    ck_assert_ptr_null(strstr(text_of(mail), "\r\n."));
+    ck_assert_ptr_null(strstr(text_of(mail), "\nBcc"));
+    ck_assert_ptr_null(strstr(html_of(mail), "<b>evil"));
+    ck_assert_ptr_nonnull(strstr(html_of(mail), "&lt;b&gt;evil&lt;/b&gt;"));
 }
 END_TEST
 
 START_TEST(test_long_subject)
 {
-    desk_t *desk = desk_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_TRANSACTION, PAY_CHARGE_SUCCESSFUL);
+    mail_fixture_t *mail =
+        mail_fixture_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_TRANSACTION, PAY_CHARGE_SUCCESSFUL);
     char reference[2000];
 
     memset(reference, 'a', sizeof(reference));
     reference[sizeof(reference) - 1] = '\0';
-    desk->charge.reference = reference;
-    made(desk);
-    ck_assert_uint_eq(strlen(header(desk, "Subject")), 998 - strlen("Subject: "));
+    mail->charge.reference = reference;
+    made(mail);
+    ck_assert_uint_eq(strlen(header(mail, "Subject")), 998 - strlen("Subject: "));
     memcpy(reference, "\xc3\xbc", 2);
-    made(desk);
-    ck_assert_uint_le(strlen(header(desk, "Subject")), 998 - strlen("Subject: "));
-    ck_assert_int_eq(strncmp(header(desk, "Subject"), "=?UTF-8?B?W1RFU1RdI", 19), 0);
+    made(mail);
+    ck_assert_uint_le(strlen(header(mail, "Subject")), 998 - strlen("Subject: "));
+    ck_assert_int_eq(strncmp(header(mail, "Subject"), "=?UTF-8?B?W1RFU1RdI", 19), 0);
 }
 END_TEST
 
 /* ---- the code of a change */
 
-static apr_status_t make_confirmation(desk_t *desk, const char *change)
+static apr_status_t make_confirmation(mail_fixture_t *mail, const char *change)
 {
     const pay_mail_confirmation_t confirmation = {
         .change = change,
@@ -403,9 +406,9 @@ static apr_status_t make_confirmation(desk_t *desk, const char *change)
         .at = CREATED,
     };
 
-    desk->fault = "set";
-    return pay_mail_make_confirmation(&desk->transfer, &desk->fault, &confirmation, &desk->account,
-                                      desk->merchant, &desk->delivery, unit_pool);
+    mail->fault = "set";
+    return pay_mail_make_confirmation(&mail->transfer, &mail->fault, &confirmation, &mail->account,
+                                      mail->merchant, &mail->delivery, unit_pool);
 }
 
 START_TEST(test_confirmation)
@@ -416,43 +419,43 @@ START_TEST(test_confirmation)
                                         "pay.example.com",
                                         "within 10 minutes",
                                         "2026-11-21 14:30 (UTC+01:00)"};
-    desk_t *desk = desk_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_TEST, 0);
+    mail_fixture_t *mail = mail_fixture_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_TEST, 0);
     apr_size_t i;
 
-    ck_assert_int_eq(make_confirmation(desk, holds[0]), APR_SUCCESS);
-    ck_assert_ptr_null(desk->fault);
-    ck_assert_str_eq(desk->transfer.mail_to, "owner@shop.example");
-    ck_assert_str_eq(desk->transfer.mail_from, "pay@shop.example");
+    ck_assert_int_eq(make_confirmation(mail, holds[0]), APR_SUCCESS);
+    ck_assert_ptr_null(mail->fault);
+    ck_assert_str_eq(mail->transfer.mail_to, "owner@shop.example");
+    ck_assert_str_eq(mail->transfer.mail_from, "pay@shop.example");
     /* The part that a locked telephone shows. */
-    ck_assert_str_eq(header(desk, "Subject"), "Confirm a change of my-shop");
-    ck_assert_str_eq(header(desk, "Message-ID"), "<0123456789abcdef@shop.example>");
-    ck_assert_str_eq(header(desk, "Date"), "Sat, 21 Nov 2026 13:30:00 +0000");
-    ck_assert_ptr_null(header(desk, "X-Payments-Mode"));
-    ck_assert_ptr_null(header(desk, "Reply-To"));
+    ck_assert_str_eq(header(mail, "Subject"), "Confirm a change of my-shop");
+    ck_assert_str_eq(header(mail, "Message-ID"), "<0123456789abcdef@shop.example>");
+    ck_assert_str_eq(header(mail, "Date"), "Sat, 21 Nov 2026 13:30:00 +0000");
+    ck_assert_ptr_null(header(mail, "X-Payments-Mode"));
+    ck_assert_ptr_null(header(mail, "Reply-To"));
     for (i = 0; i < sizeof(holds) / sizeof(holds[0]); i++) {
-        ck_assert_msg(strstr(text_of(desk), holds[i]) != NULL, "%s", holds[i]);
-        ck_assert_msg(strstr(html_of(desk), holds[i]) != NULL, "%s in the HTML", holds[i]);
+        ck_assert_msg(strstr(text_of(mail), holds[i]) != NULL, "%s", holds[i]);
+        ck_assert_msg(strstr(html_of(mail), holds[i]) != NULL, "%s in the HTML", holds[i]);
     }
-    ck_assert_ptr_null(strstr(text_of(desk), "{{"));
-    ck_assert_ptr_null(strstr(html_of(desk), "{{"));
+    ck_assert_ptr_null(strstr(text_of(mail), "{{"));
+    ck_assert_ptr_null(strstr(html_of(mail), "{{"));
 }
 END_TEST
 
 /* The name of a change contains words of its client. */
 START_TEST(test_confirmation_of_anything)
 {
-    desk_t *desk = desk_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_TEST, 0);
+    mail_fixture_t *mail = mail_fixture_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_TEST, 0);
 
-    ck_assert_int_eq(make_confirmation(desk, "grant <b>x</b> \xe2\x80\xae to {{code}}"),
+    ck_assert_int_eq(make_confirmation(mail, "grant <b>x</b> \xe2\x80\xae to {{code}}"),
                      APR_SUCCESS);
-    ck_assert_ptr_nonnull(strstr(html_of(desk), "grant &lt;b&gt;x&lt;/b&gt;  to {{code}}"));
-    ck_assert_ptr_nonnull(strstr(text_of(desk), "grant <b>x</b>  to {{code}}"));
-    desk->merchant = "";
-    ck_assert_int_eq(make_confirmation(desk, "x"), APR_NOTFOUND);
-    desk->merchant = "owner@shop.example";
-    desk->delivery.mail_from = "";
-    ck_assert_int_eq(make_confirmation(desk, "x"), APR_EGENERAL);
-    ck_assert_str_eq(desk->fault, "PaymentsMailFrom is not set.");
+    ck_assert_ptr_nonnull(strstr(html_of(mail), "grant &lt;b&gt;x&lt;/b&gt;  to {{code}}"));
+    ck_assert_ptr_nonnull(strstr(text_of(mail), "grant <b>x</b>  to {{code}}"));
+    mail->merchant = "";
+    ck_assert_int_eq(make_confirmation(mail, "x"), APR_NOTFOUND);
+    mail->merchant = "owner@shop.example";
+    mail->delivery.mail_from = "";
+    ck_assert_int_eq(make_confirmation(mail, "x"), APR_EGENERAL);
+    ck_assert_str_eq(mail->fault, "PaymentsMailFrom is not set.");
 }
 END_TEST
 

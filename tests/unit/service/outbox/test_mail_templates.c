@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mail_desk.h"
+#include "mail_fixture.h"
 
 #include <apr_file_io.h>
 
@@ -20,11 +20,11 @@ static void write_file(const char *dir, const char *name, const char *text)
  * From now on the templates are in a directory of its own; missing ones are the installed
  * ones.
  */
-static const char *own_templates(desk_t *desk)
+static const char *own_templates(mail_fixture_t *mail)
 {
     const char *dir = unit_dir();
 
-    desk->delivery.mail_templates = dir;
+    mail->delivery.mail_templates = dir;
     pay_mail_set_installed(TEMPLATES);
     return dir;
 }
@@ -69,21 +69,21 @@ static const struct {
 static void check_name(pay_endpoint_kind_t endpoint, const char *file, const char *name,
                        const char *want)
 {
-    desk_t *desk = desk_make(endpoint, PAY_EVENT_REFUND, PAY_REFUND_PROCESSED);
-    const char *got, *dir = own_templates(desk);
+    mail_fixture_t *mail = mail_fixture_make(endpoint, PAY_EVENT_REFUND, PAY_REFUND_PROCESSED);
+    const char *got, *dir = own_templates(mail);
     const char *text = apr_psprintf(unit_pool, "Subject: s\n\n[{{%s}}]", name);
 
     write_file(dir, apr_pstrcat(unit_pool, file, ".txt", NULL), text);
     if (!want) {
-        ck_assert_int_eq(make(desk), APR_EGENERAL);
-        ck_assert_str_eq(desk->fault,
+        ck_assert_int_eq(make(mail), APR_EGENERAL);
+        ck_assert_str_eq(mail->fault,
                          apr_psprintf(unit_pool, "%s/%s.txt: line 3: There is no {{%s}} here.", dir,
                                       file, name));
-        ck_assert_str_eq(pay_mail_templates_fault(dir, unit_pool), desk->fault);
+        ck_assert_str_eq(pay_mail_templates_fault(dir, unit_pool), mail->fault);
         return;
     }
-    made(desk);
-    got = text_of(desk);
+    made(mail);
+    got = text_of(mail);
     if (strcmp(name, "event_id") == 0) { /* a digest follows the place */
         ck_assert_uint_eq(strlen(got), PAY_EVENT_ID_LEN + 2);
         got = apr_pstrcat(unit_pool, apr_pstrndup(unit_pool, got, strlen(want) + 1), "]", NULL);
@@ -112,11 +112,11 @@ static const struct {
 
 START_TEST(test_amounts)
 {
-    desk_t *desk = receipt();
+    mail_fixture_t *mail = receipt();
 
-    memcpy(desk->charge.money.currency, amount_rows[_i].currency, 4);
-    made(desk);
-    ck_assert_str_eq(header(desk, "Subject"),
+    memcpy(mail->charge.money.currency, amount_rows[_i].currency, 4);
+    made(mail);
+    ck_assert_str_eq(header(mail, "Subject"),
                      apr_pstrcat(unit_pool, "[TEST] Receipt from my-shop: ",
                                  amount_rows[_i].currency, " ", amount_rows[_i].amount, NULL));
 }
@@ -136,12 +136,12 @@ static const struct {
 
 START_TEST(test_zones)
 {
-    desk_t *desk = receipt();
+    mail_fixture_t *mail = receipt();
 
-    write_file(own_templates(desk), "receipt-successful.txt", "Subject: s\n\n[{{date}}]");
-    desk->account.settings.timezone = zone_rows[_i].zone;
-    made(desk);
-    ck_assert_str_eq(text_of(desk), zone_rows[_i].date);
+    write_file(own_templates(mail), "receipt-successful.txt", "Subject: s\n\n[{{date}}]");
+    mail->account.settings.timezone = zone_rows[_i].zone;
+    made(mail);
+    ck_assert_str_eq(text_of(mail), zone_rows[_i].date);
 }
 END_TEST
 
@@ -150,75 +150,75 @@ END_TEST
 /* Each file by itself: the shop's own files are used, for the rest the installed ones. */
 START_TEST(test_own)
 {
-    desk_t *desk = receipt();
-    const char *dir = own_templates(desk);
+    mail_fixture_t *mail = receipt();
+    const char *dir = own_templates(mail);
 
-    made(desk);
-    ck_assert_ptr_nonnull(strstr(text_of(desk), "Thank you"));
+    made(mail);
+    ck_assert_ptr_nonnull(strstr(text_of(mail), "Thank you"));
     write_file(dir, "receipt-successful.html", "<p title=\"{{customer_name}}\">\n");
-    desk->charge.first_name = "<\"&'>";
-    made(desk);
-    ck_assert_str_eq(html_of(desk), "<p title=\"&lt;&quot;&amp;&#39;&gt; Obi\">\r\n");
-    ck_assert_ptr_nonnull(strstr(text_of(desk), "Thank you"));
+    mail->charge.first_name = "<\"&'>";
+    made(mail);
+    ck_assert_str_eq(html_of(mail), "<p title=\"&lt;&quot;&amp;&#39;&gt; Obi\">\r\n");
+    ck_assert_ptr_nonnull(strstr(text_of(mail), "Thank you"));
     write_file(dir, "receipt-successful.txt", "Subject: \xc3\x9c {{customer_name}}\r\n\r\nHi\r\n");
-    made(desk);
-    ck_assert_str_eq(text_of(desk), "Hi\r\n");
-    ck_assert_str_eq(header(desk, "Subject"), "=?UTF-8?B?W1RFU1RdIMOcIDwiJic+IE9iaQ==?=");
+    made(mail);
+    ck_assert_str_eq(text_of(mail), "Hi\r\n");
+    ck_assert_str_eq(header(mail, "Subject"), "=?UTF-8?B?W1RFU1RdIMOcIDwiJic+IE9iaQ==?=");
     ck_assert_ptr_null(pay_mail_templates_fault(dir, unit_pool));
     /* It changes from one mail to the next. */
     write_file(dir, "receipt-successful.txt", "Subject: Other\n\n");
-    made(desk);
-    ck_assert_str_eq(text_of(desk), "");
-    ck_assert_str_eq(header(desk, "Subject"), "[TEST] Other");
+    made(mail);
+    ck_assert_str_eq(text_of(mail), "");
+    ck_assert_str_eq(header(mail, "Subject"), "[TEST] Other");
 }
 END_TEST
 
 /* Parts are looked for as templates are: a shop's own in installed templates, and the reverse. */
 START_TEST(test_own_parts)
 {
-    desk_t *desk = receipt();
-    const char *installed, *dir = own_templates(desk);
+    mail_fixture_t *mail = receipt();
+    const char *installed, *dir = own_templates(mail);
 
-    made(desk);
-    installed = html_of(desk);
+    made(mail);
+    installed = html_of(mail);
     write_file(dir, "foot.html", "[{{account}}]");
-    made(desk);
-    ck_assert_ptr_nonnull(strstr(html_of(desk), "[my-shop]"));
-    ck_assert_int_eq(strncmp(html_of(desk), installed, 1000), 0);
-    ck_assert_ptr_null(strstr(html_of(desk), "</html>"));
+    made(mail);
+    ck_assert_ptr_nonnull(strstr(html_of(mail), "[my-shop]"));
+    ck_assert_int_eq(strncmp(html_of(mail), installed, 1000), 0);
+    ck_assert_ptr_null(strstr(html_of(mail), "</html>"));
     ck_assert_ptr_null(pay_mail_templates_fault(dir, unit_pool));
     write_file(dir, "receipt-successful.html", "<p>\n{{>test_mode}}\n{{>foot}}");
-    made(desk);
-    ck_assert_int_eq(strncmp(html_of(desk), "<p>\r\n<tr>\r\n", 11), 0);
-    ck_assert_ptr_nonnull(strstr(html_of(desk), "</tr>\r\n[my-shop]"));
+    made(mail);
+    ck_assert_int_eq(strncmp(html_of(mail), "<p>\r\n<tr>\r\n", 11), 0);
+    ck_assert_ptr_nonnull(strstr(html_of(mail), "</tr>\r\n[my-shop]"));
     /* Those of a text end as it does. */
     write_file(dir, "foot.txt", "Bye\n");
     write_file(dir, "receipt-successful.txt", "Subject: s\n\n{{>foot}}\n");
-    made(desk);
-    ck_assert_str_eq(text_of(desk), "Bye\r\n");
+    made(mail);
+    ck_assert_str_eq(text_of(mail), "Bye\r\n");
     write_file(dir, "foot.html", "\n{{nobody}}");
-    ck_assert_int_eq(make(desk), APR_EGENERAL);
-    ck_assert_str_eq(desk->fault,
+    ck_assert_int_eq(make(mail), APR_EGENERAL);
+    ck_assert_str_eq(mail->fault,
                      apr_psprintf(unit_pool,
                                   "%s/receipt-successful.html: line 3: %s/foot.html: line 2: "
                                   "There is no {{nobody}} here.",
                                   dir, dir));
-    ck_assert_str_eq(pay_mail_templates_fault(dir, unit_pool), desk->fault);
+    ck_assert_str_eq(pay_mail_templates_fault(dir, unit_pool), mail->fault);
 }
 END_TEST
 
 /* Reported at the start, as a missing template is, with the place where it should be. */
 START_TEST(test_missing_part)
 {
-    desk_t *desk = receipt();
-    const char *dir = own_templates(desk);
+    mail_fixture_t *mail = receipt();
+    const char *dir = own_templates(mail);
     const char *want = apr_pstrcat(unit_pool, dir, "/receipt-successful.html: line 1: ", TEMPLATES,
                                    "/gone.html: ", NULL);
 
     write_file(dir, "receipt-successful.html", "{{>gone}}\n");
-    ck_assert_int_eq(make(desk), APR_EGENERAL);
-    ck_assert_msg(!strncmp(desk->fault, want, strlen(want)), "%s", desk->fault);
-    ck_assert_str_eq(pay_mail_templates_fault(dir, unit_pool), desk->fault);
+    ck_assert_int_eq(make(mail), APR_EGENERAL);
+    ck_assert_msg(!strncmp(mail->fault, want, strlen(want)), "%s", mail->fault);
+    ck_assert_str_eq(pay_mail_templates_fault(dir, unit_pool), mail->fault);
 }
 END_TEST
 
@@ -251,15 +251,15 @@ static const struct {
 
 START_TEST(test_faults)
 {
-    desk_t *desk = receipt();
-    const char *dir = own_templates(desk);
+    mail_fixture_t *mail = receipt();
+    const char *dir = own_templates(mail);
     const char *want =
         apr_pstrcat(unit_pool, dir, "/", fault_rows[_i].file, ": ", fault_rows[_i].fault, NULL);
 
     write_file(dir, fault_rows[_i].file, fault_rows[_i].text);
-    ck_assert_int_eq(make(desk), APR_EGENERAL);
-    ck_assert_msg(!strcmp(desk->fault, want), "%s: %s", fault_rows[_i].name, desk->fault);
-    ck_assert_ptr_null(desk->transfer.mail_to);
+    ck_assert_int_eq(make(mail), APR_EGENERAL);
+    ck_assert_msg(!strcmp(mail->fault, want), "%s: %s", fault_rows[_i].name, mail->fault);
+    ck_assert_ptr_null(mail->transfer.mail_to);
     ck_assert_str_eq(pay_mail_templates_fault(dir, unit_pool), want);
 }
 END_TEST
@@ -284,8 +284,8 @@ END_TEST
 
 START_TEST(test_missing)
 {
-    desk_t *desk = receipt();
-    const char *dir = own_templates(desk);
+    mail_fixture_t *mail = receipt();
+    const char *dir = own_templates(mail);
     const char *none = apr_pstrcat(unit_pool, dir, "/none", NULL);
     const char *file = apr_pstrcat(unit_pool, dir, "/file", NULL);
 
@@ -293,15 +293,15 @@ START_TEST(test_missing)
     write_file(dir, "file", "");
     ck_assert_ptr_nonnull(strstr(pay_mail_templates_fault(none, unit_pool), none));
     ck_assert_ptr_nonnull(strstr(pay_mail_templates_fault(file, unit_pool), file));
-    desk->delivery.mail_templates = file;
-    ck_assert_int_ne(make(desk), APR_SUCCESS);
-    ck_assert_ptr_nonnull(strstr(desk->fault, file));
+    mail->delivery.mail_templates = file;
+    ck_assert_int_ne(make(mail), APR_SUCCESS);
+    ck_assert_ptr_nonnull(strstr(mail->fault, file));
     /* Neither directory has it: the message says where it should be. */
     pay_mail_set_installed(none);
     ck_assert_str_eq(pay_mail_installed(), none);
-    desk->delivery.mail_templates = "";
-    ck_assert(APR_STATUS_IS_ENOENT(make(desk)));
-    ck_assert_ptr_nonnull(strstr(desk->fault, "/none/receipt-successful.txt"));
+    mail->delivery.mail_templates = "";
+    ck_assert(APR_STATUS_IS_ENOENT(make(mail)));
+    ck_assert_ptr_nonnull(strstr(mail->fault, "/none/receipt-successful.txt"));
     ck_assert_ptr_nonnull(strstr(pay_mail_templates_fault("", unit_pool), none));
     pay_mail_set_installed(NULL);
     ck_assert_str_ne(pay_mail_installed(), none);
@@ -338,26 +338,26 @@ static const struct {
 
 START_TEST(test_addresses)
 {
-    desk_t *desk = receipt();
+    mail_fixture_t *mail = receipt();
     int notice;
 
     for (notice = 0; notice < 2; notice++) {
-        desk->charge.email = address_rows[_i].address;
+        mail->charge.email = address_rows[_i].address;
         if (notice) {
-            desk = desk_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_TEST, 0);
-            desk->merchant = address_rows[_i].address;
+            mail = mail_fixture_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_TEST, 0);
+            mail->merchant = address_rows[_i].address;
         }
-        ck_assert_msg(make(desk) == address_rows[_i].want, "%s", address_rows[_i].name);
+        ck_assert_msg(make(mail) == address_rows[_i].want, "%s", address_rows[_i].name);
         if (address_rows[_i].fault) {
-            ck_assert_str_eq(desk->fault, address_rows[_i].fault);
+            ck_assert_str_eq(mail->fault, address_rows[_i].fault);
         } else {
-            ck_assert_ptr_null(desk->fault);
+            ck_assert_ptr_null(mail->fault);
         }
         if (address_rows[_i].want == APR_SUCCESS) {
-            ck_assert_str_eq(desk->transfer.mail_to, "ada@example.com");
-            ck_assert_str_eq(header(desk, "To"), "ada@example.com");
+            ck_assert_str_eq(mail->transfer.mail_to, "ada@example.com");
+            ck_assert_str_eq(header(mail, "To"), "ada@example.com");
         } else {
-            ck_assert_ptr_null(desk->transfer.mail_to);
+            ck_assert_ptr_null(mail->transfer.mail_to);
         }
     }
 }
@@ -379,12 +379,12 @@ static const struct {
 /* The administrator can correct it: such a mail is tried again. */
 START_TEST(test_sender)
 {
-    desk_t *desk = receipt();
+    mail_fixture_t *mail = receipt();
 
-    desk->delivery.mail_from = sender_rows[_i].address;
-    ck_assert_msg(make(desk) == APR_EGENERAL, "%s", sender_rows[_i].name);
-    ck_assert_str_eq(desk->fault, sender_rows[_i].fault);
-    ck_assert_ptr_null(desk->transfer.mail_from);
+    mail->delivery.mail_from = sender_rows[_i].address;
+    ck_assert_msg(make(mail) == APR_EGENERAL, "%s", sender_rows[_i].name);
+    ck_assert_str_eq(mail->fault, sender_rows[_i].fault);
+    ck_assert_ptr_null(mail->transfer.mail_from);
 }
 END_TEST
 

@@ -351,14 +351,14 @@ START_TEST(test_place)
     pay_acquirer_t first = script_acquirer, later = script_acquirer;
     apr_array_header_t *acquirers;
     pay_account_t *other;
-    pay_service_t stranger;
+    pay_service_t other_service;
 
     set_up(&script_acquirer);
     ck_assert_int_eq(pay_store_account_create(&other, shop->store, "other",
                                               &pay_account_settings_builtin, unit_pool),
                      APR_SUCCESS);
-    stranger = shop->service;
-    stranger.account_name = "other";
+    other_service = shop->service;
+    other_service.account_name = "other";
     first.name = places[_i].first;
     later.name = places[_i].later;
     shop->service.account_name = places[_i].account;
@@ -374,7 +374,8 @@ START_TEST(test_place)
     shop_charge_open(shop, &live, "order-1", PAY_CHARGE_TOKENIZED);
     script_say('+');
     shop_clock_set(NOW + MINUTE);
-    ck_assert_msg(step_of(&stranger, &shop->service) == places[_i].asked, "%s", places[_i].name);
+    ck_assert_msg(step_of(&other_service, &shop->service) == places[_i].asked, "%s",
+                  places[_i].name);
     ck_assert_int_eq(script.queries, places[_i].asked);
     ck_assert_msg(charge_of("order-1")->held
                       == (places[_i].asked ? PAY_NOT_HELD : PAY_HELD_NO_ACQUIRER),

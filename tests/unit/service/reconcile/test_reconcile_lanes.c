@@ -2,7 +2,7 @@
 #include "service/reconcile/lanes.h"
 
 #include "reconcile_fixture.h"
-#include "service/reconcile/desk.h"
+#include "service/reconcile/dispatcher.h"
 
 #define ACQUIRERS_MAX 6
 #define HALF (PAY_RECONCILE_QUEUE_MAX / 2)

@@ -461,7 +461,8 @@ static const struct {
     {"the second batch conflicts", 2, NULL, NULL, NULL, APR_EINVAL, "line 401: The id or", 0, 0},
     {"the store is full", 0, rows_once, NULL, NULL, PAY_STORE_EFULL, "", 0, 0},
     {"the end fails", 0, NULL, finish_fails, NULL, PAY_STORE_EFULL, "", 0, 0},
-    {"no turn to take it back", 2, NULL, NULL, abort_busy, APR_EINVAL, "line 401: The id or", 3, 0},
+    {"no writer lock to take it back", 2, NULL, NULL, abort_busy, APR_EINVAL, "line 401: The id or",
+     3, 0},
     {"not taken back", 2, NULL, NULL, abort_fails, APR_EINVAL, "line 401: The id or", 1, 1050},
 };
 

@@ -254,27 +254,30 @@ END_TEST
 static apr_status_t fault;
 
 static apr_status_t open_fails(pay_refund_t **out, pay_charge_t **charge,
-                               pay_refund_verdict_t *verdict, pay_kept_t **kept, pay_store_t *store,
-                               const pay_refund_t *proposal, const pay_idempotency_t *use,
-                               apr_interval_time_t repeat_window, apr_pool_t *p)
+                               pay_refund_verdict_t *verdict, pay_idempotency_record_t **record,
+                               pay_store_t *store, const pay_refund_t *proposal,
+                               const pay_idempotency_t *use, apr_interval_time_t repeat_window,
+                               apr_pool_t *p)
 {
     (void)store, (void)proposal, (void)use, (void)repeat_window, (void)p;
     *out = NULL;
     *charge = NULL;
     *verdict = PAY_REFUND_OPENED;
-    *kept = NULL;
+    *record = NULL;
     return fault;
 }
 
 static apr_status_t open_late(pay_refund_t **out, pay_charge_t **charge,
-                              pay_refund_verdict_t *verdict, pay_kept_t **kept, pay_store_t *store,
-                              const pay_refund_t *proposal, const pay_idempotency_t *use,
-                              apr_interval_time_t repeat_window, apr_pool_t *p)
+                              pay_refund_verdict_t *verdict, pay_idempotency_record_t **record,
+                              pay_store_t *store, const pay_refund_t *proposal,
+                              const pay_idempotency_t *use, apr_interval_time_t repeat_window,
+                              apr_pool_t *p)
 {
     pay_refund_t late = *proposal;
 
     late.send_before_ms = pay_time_boot_ms() - 1;
-    return STORE_REAL(refund_open)(out, charge, verdict, kept, store, &late, use, repeat_window, p);
+    return STORE_REAL(refund_open)(out, charge, verdict, record, store, &late, use, repeat_window,
+                                   p);
 }
 
 static apr_status_t resolve_fails(pay_refund_t **out, int *changed, pay_store_t *store,

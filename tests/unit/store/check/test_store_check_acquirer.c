@@ -15,7 +15,7 @@ static void fill(void)
     pay_refund_t *refund;
     pay_refund_verdict_t verdict;
     pay_claim_t claim;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int i, changed;
 
     for (i = 0; i < TILL_SCOPES; i++) {
@@ -30,7 +30,7 @@ static void fill(void)
         (void)till_charge(i, "order-2", 1000);
         refund = till_refund_proposal(i, "order-2", 100);
         refund->tag = "tag-1";
-        ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store,
+        ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &record, till->store,
                                                refund, NULL, 0, unit_pool),
                          APR_SUCCESS);
         ck_assert_int_eq(pay_store_refund_resolve(&refund, &changed, till->store, &till->scopes[i],

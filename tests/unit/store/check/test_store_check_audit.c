@@ -43,7 +43,7 @@ START_TEST(test_spoiled)
     const pay_audit_t good = {.who = "", .from = "", .what = "", .subject = "", .detail = ""};
     const char *bytes = spoil_cases[_i].bytes;
     pay_store_key_t key;
-    MDB_val row = {1, (void *)bytes};
+    pay_bytes_t row = {1, bytes};
     int faults;
 
     fill();
@@ -52,7 +52,7 @@ START_TEST(test_spoiled)
     }
     pay_store_audit_key(&key, spoil_cases[_i].account, spoil_cases[_i].seq);
     key.len -= (size_t)spoil_cases[_i].short_key;
-    till_plant(PAY_TABLE_AUDIT, &key, bytes ? row.mv_data : NULL, row.mv_size);
+    till_plant(PAY_TABLE_AUDIT, &key, bytes ? row.data : NULL, row.len);
     faults = till_faults(spoil_cases[_i].told);
     ck_assert_msg(faults == spoil_cases[_i].want, "%s: %d faults, among them: %s",
                   spoil_cases[_i].name, faults, till_fault);

@@ -66,7 +66,7 @@ static int change_row(pay_rows_txn_t *txn, void *baton)
     const change_t *change = baton;
     pay_charge_t *charge;
     pay_store_key_t key;
-    MDB_val at, val;
+    pay_bytes_t at, val;
     int rc;
 
     rc = pay_store_charge_get(&charge, txn, &till->scopes[change->i], 1, unit_pool);

@@ -224,14 +224,14 @@ START_TEST(test_charge_knows_of_fewer)
 {
     pay_store_key_t key;
     pay_charge_t *charge;
-    MDB_val row;
+    pay_bytes_t row;
 
     fill();
     charge = till_find(1, "order-1");
     charge->events = 2;
     ck_assert_int_eq(pay_store_charge_encode(&row, charge, unit_pool), 0);
     pay_store_charge_key(&key, &till->scopes[1], charge->seq);
-    till_plant(PAY_TABLE_CHARGE, &key, row.mv_data, row.mv_size);
+    till_plant(PAY_TABLE_CHARGE, &key, row.data, row.len);
     told("fewer", "its charge knows of fewer events");
 }
 END_TEST

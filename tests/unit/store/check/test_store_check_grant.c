@@ -49,11 +49,11 @@ static void plant(apr_uint32_t account, const char *key_user, const char *host, 
 {
     const pay_grant_t grant = {.host = host, .user = "ada", .role = role};
     pay_store_key_t key;
-    MDB_val row;
+    pay_bytes_t row;
 
     ck_assert_int_eq(pay_store_grant_encode(&row, &grant, unit_pool), 0);
     pay_store_grant_key(&key, account, digest(host, key_user));
-    till_plant(PAY_TABLE_GRANT, &key, row.mv_data, row.mv_size);
+    till_plant(PAY_TABLE_GRANT, &key, row.data, row.len);
 }
 
 static void spoil(spoil_t how)

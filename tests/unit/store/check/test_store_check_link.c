@@ -55,10 +55,10 @@ static void key_of(pay_store_key_t *key)
 
 static void plant_link(const pay_store_key_t *key, const pay_link_t *link)
 {
-    MDB_val row;
+    pay_bytes_t row;
 
     ck_assert_int_eq(pay_store_link_encode(&row, link, unit_pool), 0);
-    till_plant(PAY_TABLE_LINK, key, row.mv_data, row.mv_size);
+    till_plant(PAY_TABLE_LINK, key, row.data, row.len);
 }
 
 /* A page of kind link, followed by so many bytes of the scope and reference. */

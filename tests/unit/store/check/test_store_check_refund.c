@@ -67,9 +67,9 @@ static int change_row(pay_rows_txn_t *txn, void *baton)
 {
     const change_t *change = baton;
     pay_store_key_t key = own_key(change->i);
-    MDB_val at = pay_store_key_val(&key);
+    pay_bytes_t at = pay_store_key_val(&key);
     pay_store_refund_t *row;
-    MDB_val val;
+    pay_bytes_t val;
 
     ck_assert_int_eq(pay_store_refund_get(&row, txn, &at, unit_pool), 0);
     switch (change->how) {
@@ -113,7 +113,7 @@ static int spoil_repeat(pay_rows_txn_t *txn, void *baton)
 {
     const change_t *change = baton;
     pay_store_key_t key = own_key(change->i), index, other;
-    MDB_val at = pay_store_key_val(&key), val;
+    pay_bytes_t at = pay_store_key_val(&key), val;
     pay_store_refund_t *row;
 
     ck_assert_int_eq(pay_store_refund_get(&row, txn, &at, unit_pool), 0);

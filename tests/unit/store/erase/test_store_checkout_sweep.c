@@ -85,7 +85,7 @@ static void decide(const pay_charge_t *charge, const pay_outcome_t *outcome)
 static void end(const pay_charge_t *charge, end_t how)
 {
     pay_charge_t *voided;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int done;
 
     switch (how) {
@@ -109,7 +109,7 @@ static void end(const pay_charge_t *charge, end_t how)
         move_to(charge, PAY_CHECKOUT_EXPIRED, 0);
         return;
     case VOIDED:
-        ck_assert_int_eq(pay_store_charge_void(&voided, &done, &kept, till->store, &charge->scope,
+        ck_assert_int_eq(pay_store_charge_void(&voided, &done, &record, till->store, &charge->scope,
                                                charge->reference, NULL, unit_pool),
                          APR_SUCCESS);
         ck_assert_int_eq(done, 1);
@@ -153,14 +153,14 @@ static int is_there(int i, const char *reference)
            == APR_SUCCESS;
 }
 
-static apr_uint64_t strangers(int i)
+static apr_uint64_t anonymous(int i)
 {
     const pay_scope_t *scope = &till->scopes[i];
     pay_account_rows_t rows;
 
     ck_assert_int_eq(pay_store_account_rows(&rows, till->store, scope->account, unit_pool),
                      APR_SUCCESS);
-    return rows.strangers[scope->mode];
+    return rows.anonymous[scope->mode];
 }
 
 static const struct {
@@ -220,7 +220,7 @@ START_TEST(test_which)
         till_check_clean();
     }
     if (goes) {
-        ck_assert_uint_eq(strangers(i), 0);
+        ck_assert_uint_eq(anonymous(i), 0);
         (void)make(i, cases[_i].maker, key_id, "order-1"); /* the reference is free again */
         till_check_clean();
     }
@@ -280,13 +280,13 @@ START_TEST(test_parts)
     for (n = 0; n < 5; n++) {
         end(make(0, BY_PUBLIC_KEY, key_id, apr_psprintf(unit_pool, "order-%d", n)), CANCELLED);
     }
-    ck_assert_uint_eq(strangers(0), 5);
+    ck_assert_uint_eq(anonymous(0), 5);
     till->store->options.checkout_keep = 0;
     (void)sweep_at(till_clock + 10 * KEEP, 2); /* the walk of an earlier version's */
     (void)sweep_at(till_clock + 10 * KEEP, 2);
     (void)sweep_at(till_clock + 10 * KEEP, 2);
     ck_assert_int_eq(sweep_at(till_clock + 10 * KEEP, 2), 0);
-    ck_assert_uint_eq(strangers(0), 5);
+    ck_assert_uint_eq(anonymous(0), 5);
     till->store->options.checkout_keep = KEEP;
     ck_assert_int_eq(sweep_at(till_clock + KEEP, 2), 2);
     ck_assert_int_eq(sweep_at(till_clock + KEEP, 2), 2);
@@ -306,23 +306,23 @@ END_TEST
 #define OLDER_SCOPE_FIELDS 11
 
 typedef struct row_t {
-    MDB_val key, val;
+    pay_bytes_t key, val;
 } row_t;
 
 static void shorten(pay_rows_txn_t *txn, pay_table_t table, int fields)
 {
     apr_array_header_t *rows = apr_array_make(unit_pool, 8, sizeof(row_t));
     MDB_cursor *cursor;
-    MDB_val key, val;
+    pay_bytes_t key, val;
     row_t *row;
     int i, rc;
 
-    ck_assert_int_eq(mdb_cursor_open(txn->mdb, pay_lmdb_dbi(table), &cursor), 0);
-    for (rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST); !rc;
-         rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT)) {
+    ck_assert_int_eq(mdb_cursor_open(txn->native, pay_lmdb_dbi(table), &cursor), 0);
+    for (rc = mdb_cursor_get(cursor, pay_lmdb_val(&key), pay_lmdb_val(&val), MDB_FIRST); !rc;
+         rc = mdb_cursor_get(cursor, pay_lmdb_val(&key), pay_lmdb_val(&val), MDB_NEXT)) {
         row = apr_array_push(rows);
-        row->key.mv_data = apr_pmemdup(unit_pool, key.mv_data, key.mv_size);
-        row->key.mv_size = key.mv_size;
+        row->key.data = apr_pmemdup(unit_pool, key.data, key.len);
+        row->key.len = key.len;
         row->val = val;
         till_cut(&row->val, fields);
     }
@@ -338,7 +338,7 @@ static int age_work(pay_rows_txn_t *txn, void *baton)
     (void)baton;
     shorten(txn, PAY_TABLE_CHECKOUT, OLDER_CHECKOUT_FIELDS);
     shorten(txn, PAY_TABLE_SCOPE, OLDER_SCOPE_FIELDS);
-    return mdb_drop(txn->mdb, pay_lmdb_dbi(PAY_TABLE_CHECKOUT_SWEEP), 1);
+    return mdb_drop(txn->native, pay_lmdb_dbi(PAY_TABLE_CHECKOUT_SWEEP), 1);
 }
 
 static void prepare(void)
@@ -365,7 +365,7 @@ START_TEST(test_older_store)
     ck_assert_int_eq(
         pay_store_account_rows(&before, till->store, till->scopes[0].account, unit_pool),
         APR_SUCCESS);
-    ck_assert_uint_eq(before.strangers[PAY_TEST], 3);
+    ck_assert_uint_eq(before.anonymous[PAY_TEST], 3);
     till_raw(age_work, NULL);
     prepare();
     till_check_clean();
@@ -373,16 +373,16 @@ START_TEST(test_older_store)
         pay_store_account_rows(&after, till->store, till->scopes[0].account, unit_pool),
         APR_SUCCESS);
     ck_assert_uint_eq(after.rows[PAY_TEST], before.rows[PAY_TEST]);
-    ck_assert_uint_eq(after.strangers[PAY_TEST], 0); /* the walk finds them */
+    ck_assert_uint_eq(after.anonymous[PAY_TEST], 0); /* the walk finds them */
     ck_assert_int_eq(sweep_at(till_clock + KEEP - 1000, 2), 2);
     ck_assert_int_eq(sweep_at(till_clock + KEEP - 1000, 2), 2);
     (void)sweep_at(till_clock + KEEP - 1000, 2);
-    ck_assert_uint_eq(strangers(0), 3);
+    ck_assert_uint_eq(anonymous(0), 3);
     till_check_clean();
     (void)sweep_at(till_clock + KEEP, 10);
     ck_assert(!is_there(0, "gone-1") && !is_there(0, "gone-2"));
     ck_assert(is_there(0, "paid") && is_there(0, "ours") && is_there(0, "open"));
-    ck_assert_uint_eq(strangers(0), 1);
+    ck_assert_uint_eq(anonymous(0), 1);
     till_check_clean();
 }
 END_TEST

@@ -149,9 +149,11 @@ START_TEST(test_replayed)
         pay_store_charge_open(&charge, &claim, till->store, other, NULL, NULL, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(claim, PAY_CLAIM_CONFLICT);
-    ck_assert_ptr_nonnull(till_kept(SCOPE, till_use(PAY_OPERATION_REFUND, "refund-ada", "x")));
-    ck_assert_ptr_null(till_kept(SCOPE, till_use(PAY_OPERATION_VOID, "answer-ada", "x")));
-    ck_assert_ptr_nonnull(till_kept(SCOPE, till_use(PAY_OPERATION_VOID, "answer-grace", "x")));
+    ck_assert_ptr_nonnull(
+        till_idempotency(SCOPE, till_use(PAY_OPERATION_REFUND, "refund-ada", "x")));
+    ck_assert_ptr_null(till_idempotency(SCOPE, till_use(PAY_OPERATION_VOID, "answer-ada", "x")));
+    ck_assert_ptr_nonnull(
+        till_idempotency(SCOPE, till_use(PAY_OPERATION_VOID, "answer-grace", "x")));
 }
 END_TEST
 
@@ -228,7 +230,7 @@ END_TEST
 START_TEST(test_many_rows)
 {
     erase_events_t plant = {.endpoint = PAY_ENDPOINT_WEBHOOK,
-                            .count = PAY_STORE_TOUR_ROWS_MAX + 50};
+                            .count = PAY_STORE_CASCADE_ROWS_MAX + 50};
     pay_erasure_t at;
 
     erase_fill();
@@ -241,7 +243,7 @@ START_TEST(test_many_rows)
     at = erase(ERASE_STEPS_MAX);
     ck_assert_uint_eq(at.charges, 3);
     ck_assert_uint_eq(at.refunds, 3 + 3 + PAY_STORE_ROWS_MAX);
-    ck_assert_uint_ge(at.events, 2 * (PAY_STORE_TOUR_ROWS_MAX + 50));
+    ck_assert_uint_ge(at.events, 2 * (PAY_STORE_CASCADE_ROWS_MAX + 50));
     ck_assert_int_eq(erase_rows_with(SCOPE, ERASE_EMAIL), 1);
     ck_assert_int_eq(erase_rows_with(SCOPE, "said sorry to Ada"), 0);
     ck_assert_int_eq(erase_rows_with(0, "said sorry to Ada"), 3 + 3);
@@ -254,17 +256,17 @@ START_TEST(test_many_charges)
     pay_erasure_t at;
     int n;
 
-    for (n = 0; n < PAY_STORE_TOUR_CHARGES_MAX + 1; n++) {
+    for (n = 0; n < PAY_STORE_CASCADE_CHARGES_MAX + 1; n++) {
         (void)erase_charge(SCOPE, apr_psprintf(unit_pool, "order-%d", n), n % 10 != 9,
                            till_outcome(PAY_OUTCOME_APPROVED), NULL);
         (void)erase_charge(2, apr_psprintf(unit_pool, "order-%d", n), 1,
                            till_outcome(PAY_OUTCOME_APPROVED), NULL);
     }
     at = erase(ERASE_STEPS_MAX);
-    ck_assert_uint_eq(at.charges, PAY_STORE_TOUR_CHARGES_MAX + 1 - 10);
+    ck_assert_uint_eq(at.charges, PAY_STORE_CASCADE_CHARGES_MAX + 1 - 10);
     ck_assert_int_eq(erase_rows_with(SCOPE, ERASE_EMAIL), 0);
     ck_assert_int_eq(erase_rows_with(SCOPE, ERASE_OTHER), 10);
-    ck_assert_int_eq(erase_rows_with(2, ERASE_EMAIL), PAY_STORE_TOUR_CHARGES_MAX + 1);
+    ck_assert_int_eq(erase_rows_with(2, ERASE_EMAIL), PAY_STORE_CASCADE_CHARGES_MAX + 1);
 }
 END_TEST
 
@@ -278,11 +280,11 @@ static pay_refund_verdict_t repeat(const char *note, const pay_refund_t **out)
     pay_refund_verdict_t verdict;
     pay_refund_t *refund;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
     proposal->merchant_note = note;
-    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store, proposal,
-                                           NULL, PAY_REFUND_REPEAT_MAX, unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &record, till->store,
+                                           proposal, NULL, PAY_REFUND_REPEAT_MAX, unit_pool),
                      APR_SUCCESS);
     *out = refund;
     return verdict;
@@ -308,9 +310,9 @@ static int sweep(void)
 {
     int count;
 
-    ck_assert_int_eq(
-        pay_store_kept_expire(&count, till->store, till_clock, PAY_STORE_ROWS_MAX, unit_pool),
-        APR_SUCCESS);
+    ck_assert_int_eq(pay_store_idempotency_expire(&count, till->store, till_clock,
+                                                  PAY_STORE_ROWS_MAX, unit_pool),
+                     APR_SUCCESS);
     till_check_clean();
     return count;
 }

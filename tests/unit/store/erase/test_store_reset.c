@@ -8,7 +8,7 @@ static const pay_table_t emptied[] = {
     PAY_TABLE_TOKEN,     PAY_TABLE_CHARGE,           PAY_TABLE_CHARGE_REF,
     PAY_TABLE_REFUND,    PAY_TABLE_REFUND_REF,       PAY_TABLE_REFUND_ID,
     PAY_TABLE_EVENT,     PAY_TABLE_REFUND_BY_CHARGE, PAY_TABLE_REFUND_REPEAT,
-    PAY_TABLE_EVENT_DUE, PAY_TABLE_CHARGE_BY_TIME,   PAY_TABLE_KEPT,
+    PAY_TABLE_EVENT_DUE, PAY_TABLE_CHARGE_BY_TIME,   PAY_TABLE_IDEMPOTENCY,
     PAY_TABLE_TOTAL,     PAY_TABLE_EVENT_PARKED,     PAY_TABLE_ACQUIRER,
     PAY_TABLE_HELD,      PAY_TABLE_CHECKOUT,
 };
@@ -160,7 +160,7 @@ START_TEST(test_made_while_the_clock_was_ahead)
     ck_assert_int_eq(erase_count(SCOPE, PAY_TABLE_CHARGE), 0);
     for (i = 0; i < TILL_SCOPES; i++) {
         ck_assert_int_eq(erase_count(i, PAY_TABLE_TOKEN), 1);
-        ck_assert_int_eq(erase_count(i, PAY_TABLE_KEPT), i != SCOPE);
+        ck_assert_int_eq(erase_count(i, PAY_TABLE_IDEMPOTENCY), i != SCOPE);
     }
 }
 END_TEST
@@ -246,7 +246,7 @@ END_TEST
 START_TEST(test_many)
 {
     erase_events_t plant = {.endpoint = PAY_ENDPOINT_WEBHOOK,
-                            .count = PAY_STORE_TOUR_ROWS_MAX + 50};
+                            .count = PAY_STORE_CASCADE_ROWS_MAX + 50};
     pay_reset_t at;
     int n;
 
@@ -255,12 +255,12 @@ START_TEST(test_many)
     till_raw(erase_events_work, &plant);
     erase_history(SCOPE, "paid-ada", 1000, PAY_STORE_ROWS_MAX);
     erase_history(SCOPE, "elsewhere", 3000, PAY_STORE_ROWS_MAX);
-    for (n = 0; n < PAY_STORE_TOUR_CHARGES_MAX + 1; n++) {
+    for (n = 0; n < PAY_STORE_CASCADE_CHARGES_MAX + 1; n++) {
         (void)erase_charge(SCOPE, apr_psprintf(unit_pool, "order-%d", n), 1,
                            till_outcome(PAY_OUTCOME_APPROVED), NULL);
     }
     at = reset(SCOPE, ERASE_STEPS_MAX);
-    ck_assert_uint_eq(at.charges, 8 + PAY_STORE_TOUR_CHARGES_MAX + 1);
+    ck_assert_uint_eq(at.charges, 8 + PAY_STORE_CASCADE_CHARGES_MAX + 1);
     ck_assert_uint_eq(at.refunds, 11 + 2 * PAY_STORE_ROWS_MAX);
     hold_empty(SCOPE);
 }

@@ -222,13 +222,13 @@ END_TEST
 START_TEST(test_voids_are_not_told)
 {
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int changed;
 
     outlet_open_all(0);
     (void)till_checkout(0, "order-1", 1000);
-    ck_assert_int_eq(pay_store_charge_void(&charge, &changed, &kept, till->store, &till->scopes[0],
-                                           "order-1", NULL, unit_pool),
+    ck_assert_int_eq(pay_store_charge_void(&charge, &changed, &record, till->store,
+                                           &till->scopes[0], "order-1", NULL, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
     ck_assert_str_eq(outlet_waiting(0), "");
@@ -315,11 +315,11 @@ START_TEST(test_charge_row_stays_below_its_limit)
     charge->events = APR_UINT32_MAX - 1;
     {
         pay_store_key_t key;
-        MDB_val row;
+        pay_bytes_t row;
 
         ck_assert_int_eq(pay_store_charge_encode(&row, charge, unit_pool), 0);
         pay_store_charge_key(&key, &charge->scope, charge->seq);
-        till_plant(PAY_TABLE_CHARGE, &key, row.mv_data, row.mv_size);
+        till_plant(PAY_TABLE_CHARGE, &key, row.data, row.len);
     }
     resolve(0, PAY_OUTCOME_APPROVED);
     ck_assert_uint_eq(till_find(0, "order-1")->events, APR_UINT32_MAX);
@@ -353,7 +353,7 @@ START_TEST(test_damaged_event_in_its_place)
         .endpoint = PAY_ENDPOINT_WEBHOOK, .charge_seq = 1, .sequence = (apr_uint32_t)_i + 1};
     pay_charge_t *charge;
     pay_store_key_t key;
-    MDB_val row;
+    pay_bytes_t row;
 
     outlet_open(0, PAY_ENDPOINT_WEBHOOK);
     charge = till_charge(0, "order-1", 1000);
@@ -363,7 +363,7 @@ START_TEST(test_damaged_event_in_its_place)
     charge->events = place.sequence - 1;
     ck_assert_int_eq(pay_store_charge_encode(&row, charge, unit_pool), 0);
     pay_store_charge_key(&key, &charge->scope, charge->seq);
-    till_plant(PAY_TABLE_CHARGE, &key, row.mv_data, row.mv_size);
+    till_plant(PAY_TABLE_CHARGE, &key, row.data, row.len);
     refund(0, 300, PAY_OUTCOME_APPROVED);
     ck_assert_int_eq(till_find(0, "order-1")->refunded_minor, 300);
     ck_assert_int_ge(till_faults("the row does not decode"), 1);

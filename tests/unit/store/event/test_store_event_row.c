@@ -161,7 +161,7 @@ START_TEST(test_key)
 {
     pay_event_t event = most, place;
     pay_store_key_t key;
-    MDB_val at;
+    pay_bytes_t at;
 
     event.endpoint = (pay_endpoint_kind_t)key_cases[_i].endpoint;
     pay_store_event_key(&key, &event);

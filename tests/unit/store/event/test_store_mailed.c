@@ -33,20 +33,20 @@ static apr_interval_time_t count(const char *address)
 
 static int rows_work(pay_rows_txn_t *txn, void *baton)
 {
-    MDB_val key = {7, (void *)"mailed/"}, row;
+    pay_bytes_t key = {7, "mailed/"}, row;
     work_t *work = baton;
     MDB_cursor *cursor;
     int rc;
 
-    ck_assert_int_eq(mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_META), &cursor), 0);
-    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
-    while (!rc && key.mv_size > 7 && !memcmp(key.mv_data, "mailed/", 7)) {
-        ck_assert_uint_le(row.mv_size, PAY_STORE_MAILED_MAX * 8);
+    ck_assert_int_eq(mdb_cursor_open(txn->native, pay_lmdb_dbi(PAY_TABLE_META), &cursor), 0);
+    rc = mdb_cursor_get(cursor, pay_lmdb_val(&key), pay_lmdb_val(&row), MDB_SET_RANGE);
+    while (!rc && key.len > 7 && !memcmp(key.data, "mailed/", 7)) {
+        ck_assert_uint_le(row.len, PAY_STORE_MAILED_MAX * 8);
         work->rows++;
-        rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+        rc = mdb_cursor_get(cursor, pay_lmdb_val(&key), pay_lmdb_val(&row), MDB_NEXT);
     }
     mdb_cursor_close(cursor);
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static int rows(void)

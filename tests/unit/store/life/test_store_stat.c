@@ -23,10 +23,11 @@ static void fill(pay_store_t *store)
 static void keep(pay_store_t *store, const char *key)
 {
     pay_idempotency_t use = {.operation = PAY_OPERATION_VERIFY, .key = key};
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
-    ck_assert_int_eq(pay_store_kept_put(&kept, store, &fixture_scopes[0], &use, "{}", unit_pool),
-                     APR_SUCCESS);
+    ck_assert_int_eq(
+        pay_store_idempotency_put(&record, store, &fixture_scopes[0], &use, "{}", unit_pool),
+        APR_SUCCESS);
 }
 
 START_TEST(test_stat_counts)
@@ -44,7 +45,7 @@ START_TEST(test_stat_counts)
     ck_assert_uint_eq(stat.charges, 0);
     ck_assert_uint_eq(stat.refunds, 0);
     ck_assert_uint_eq(stat.pending, 0);
-    ck_assert_uint_eq(stat.kept, 2);
+    ck_assert_uint_eq(stat.idempotency_records, 2);
     ck_assert_uint_eq(stat.schema_version, PAY_STORE_SCHEMA_VERSION);
     ck_assert_int_eq(stat.map_bytes, fixture_options().map_bytes);
     ck_assert_int_gt(stat.used_bytes, 0);

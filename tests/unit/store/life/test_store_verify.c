@@ -99,7 +99,7 @@ static size_t leaf_pages(pay_store_t *store, pay_table_t table)
     pay_rows_txn_t txn;
 
     ck_assert_int_eq(pay_rows_begin(&txn, store), APR_SUCCESS);
-    ck_assert_int_eq(mdb_stat(txn.mdb, pay_lmdb_dbi(table), &stat), 0);
+    ck_assert_int_eq(mdb_stat(txn.native, pay_lmdb_dbi(table), &stat), 0);
     pay_rows_end(&txn);
     return stat.ms_leaf_pages;
 }

@@ -12,8 +12,8 @@ static const struct {
     apr_status_t want;
 } status_rows[] = {
     {"success", 0, APR_SUCCESS},
-    {"not found", MDB_NOTFOUND, APR_NOTFOUND},
-    {"exists", MDB_KEYEXIST, APR_EEXIST},
+    {"not found", PAY_ROWS_NOTFOUND, APR_NOTFOUND},
+    {"exists", PAY_ROWS_EXISTS, APR_EEXIST},
     {"map full", MDB_MAP_FULL, PAY_STORE_EFULL},
     {"disk full", ENOSPC, PAY_STORE_EFULL},
     {"quota", EDQUOT, PAY_STORE_EFULL},
@@ -21,7 +21,7 @@ static const struct {
     {"readers full", MDB_READERS_FULL, PAY_STORE_EDOWN},
     {"input/output", EIO, PAY_STORE_EDOWN},
     {"no right", EACCES, PAY_STORE_EDOWN},
-    {"corrupted", MDB_CORRUPTED, PAY_STORE_ECORRUPT},
+    {"corrupted", PAY_ROWS_CORRUPTED, PAY_STORE_ECORRUPT},
     {"bad row", PAY_ROWS_BAD, PAY_STORE_ECORRUPT},
     {"a closure's EINVAL", EINVAL, APR_EINVAL},
     {"a closure's EBUSY", EBUSY, APR_EBUSY},

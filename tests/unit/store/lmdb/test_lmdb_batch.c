@@ -3,7 +3,7 @@
 #include "lmdb_fixture.h"
 
 #include "between.h"
-#include "store/lmdb/line.h"
+#include "store/lmdb/queue.h"
 #include "store/record/rows.h"
 
 #include <errno.h>
@@ -105,8 +105,8 @@ static int put_number(pay_rows_txn_t *txn, void *baton)
     static const pay_scope_t scope = {.account = 1, .mode = PAY_TEST};
     worker_t *worker = baton;
     char name[16];
-    MDB_val key = {(size_t)apr_snprintf(name, sizeof(name), "n%d", worker->number), name};
-    MDB_val val = {1, (void *)"x"};
+    pay_bytes_t key = {(size_t)apr_snprintf(name, sizeof(name), "n%d", worker->number), name};
+    pay_bytes_t val = {1, "x"};
     int rc, reached = 0;
 
     worker->runs++;
@@ -133,13 +133,13 @@ static void *work(void *baton)
     return NULL;
 }
 
-static int in_line(pay_store_t *store)
+static int queued(pay_store_t *store)
 {
     pay_lmdb_env_t *env = store->env;
     int count;
 
     pthread_mutex_lock(&env->mutex);
-    count = (int)env->in_line;
+    count = (int)env->queued;
     pthread_mutex_unlock(&env->mutex);
     return count;
 }
@@ -161,7 +161,7 @@ static void line_up(pay_store_t *store, int count)
             wait_at_gate();
         }
     }
-    while (in_line(store) + returned < count - 1) {
+    while (queued(store) + returned < count - 1) {
         usleep(1000);
     }
 }
@@ -415,7 +415,7 @@ START_TEST(test_a_stall_while_running_alone)
 
     line_up(store, 5);
     ck_assert_int_eq(pthread_create(&spoiler, NULL, spoil, store), 0);
-    while (in_line(store) + returned < 5) {
+    while (queued(store) + returned < 5) {
         usleep(1000);
     }
     gate_open();
@@ -451,7 +451,7 @@ START_TEST(test_the_lead_is_handed_over)
     ck_assert_int_ge(commits,
                      (WORKERS_MAX + PAY_STORE_COMMIT_BATCH_MAX - 1) / PAY_STORE_COMMIT_BATCH_MAX);
     ck_assert_int_lt(commits, WORKERS_MAX / 20);
-    ck_assert_int_eq(in_line(store), 0);
+    ck_assert_int_eq(queued(store), 0);
 }
 END_TEST
 

@@ -32,36 +32,36 @@ static int said_commit(MDB_txn *txn)
 
 static int count_work(pay_rows_txn_t *txn, void *baton)
 {
-    MDB_val key = {5, (void *)"count"};
+    pay_bytes_t key = {5, "count"};
     apr_uint64_t count = 0;
-    MDB_val val;
+    pay_bytes_t val;
     int rc;
 
     (void)baton;
     rc = pay_rows_get(&val, txn, PAY_TABLE_META, &key);
-    if (rc && rc != MDB_NOTFOUND) {
+    if (rc && rc != PAY_ROWS_NOTFOUND) {
         return rc;
     }
     if (!rc) {
-        memcpy(&count, val.mv_data, sizeof(count));
+        memcpy(&count, val.data, sizeof(count));
     }
     count++;
-    val.mv_size = sizeof(count);
-    val.mv_data = &count;
+    val.len = sizeof(count);
+    val.data = &count;
     return pay_rows_put(txn, PAY_TABLE_META, &key, &val, 0);
 }
 
 static apr_uint64_t count_read(pay_store_t *store)
 {
     pay_store_t *db = store;
-    MDB_val key = {5, (void *)"count"};
+    pay_bytes_t key = {5, "count"};
     apr_uint64_t count = 0;
-    MDB_val val;
+    pay_bytes_t val;
     pay_rows_txn_t txn;
 
     ck_assert_int_eq(pay_rows_begin(&txn, db), APR_SUCCESS);
     if (pay_rows_get(&val, &txn, PAY_TABLE_META, &key) == 0) {
-        memcpy(&count, val.mv_data, sizeof(count));
+        memcpy(&count, val.data, sizeof(count));
     }
     pay_rows_end(&txn);
     return count;
@@ -92,7 +92,7 @@ static int count_child(const char *dir, int ready_fd)
     return (uintptr_t)done == ROUNDS ? 0 : 1;
 }
 
-START_TEST(test_threads_and_processes_take_turns)
+START_TEST(test_threads_and_processes_share_the_writer_lock)
 {
     const char *dir = unit_dir();
     pthread_t threads[THREADS];
@@ -120,8 +120,8 @@ static const struct {
     int rc;
     apr_status_t want;
 } refusal_rows[] = {
-    {"exists", MDB_KEYEXIST, APR_EEXIST},
-    {"not found", MDB_NOTFOUND, APR_NOTFOUND},
+    {"exists", PAY_ROWS_EXISTS, APR_EEXIST},
+    {"not found", PAY_ROWS_NOTFOUND, APR_NOTFOUND},
     {"bad row", PAY_ROWS_BAD, PAY_STORE_ECORRUPT},
     {"map full", MDB_MAP_FULL, PAY_STORE_EFULL},
     {"disk full", ENOSPC, PAY_STORE_EFULL},
@@ -145,7 +145,7 @@ START_TEST(test_what_a_closure_refuses_is_not_written)
                       == refusal_rows[_i].want,
                   "%s", refusal_rows[_i].name);
     ck_assert_uint_eq(count_read(store), 0);
-    ck_assert_int_eq(count_up(store), APR_SUCCESS); /* the turn was released */
+    ck_assert_int_eq(count_up(store), APR_SUCCESS); /* the lock was released */
 }
 END_TEST
 
@@ -347,8 +347,8 @@ END_TEST
 static int large_work(pay_rows_txn_t *txn, void *baton)
 {
     static char bytes[64 * 1024];
-    MDB_val key = {5, (void *)"large"};
-    MDB_val val = {sizeof(bytes), bytes};
+    pay_bytes_t key = {5, "large"};
+    pay_bytes_t val = {sizeof(bytes), bytes};
 
     (void)baton;
     return pay_rows_put(txn, PAY_TABLE_META, &key, &val, 0);
@@ -482,7 +482,7 @@ END_TEST
 
 static void add(TCase *tcase)
 {
-    tcase_add_test(tcase, test_threads_and_processes_take_turns);
+    tcase_add_test(tcase, test_threads_and_processes_share_the_writer_lock);
     tcase_add_loop_test(tcase, test_what_a_closure_refuses_is_not_written, 0,
                         UNIT_ROWS(refusal_rows));
     tcase_add_loop_test(tcase, test_a_hook_runs_the_work, 0, UNIT_ROWS(hook_rows));

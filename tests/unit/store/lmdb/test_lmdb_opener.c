@@ -18,9 +18,9 @@ static const pay_row_field_t fields[] = {
 static opener_t read_opener(pay_store_t *store)
 {
     pay_store_t *db = store;
-    MDB_val key = {6, (void *)"opener"};
+    pay_bytes_t key = {6, "opener"};
     opener_t opener = {0, 0};
-    MDB_val val;
+    pay_bytes_t val;
     pay_rows_txn_t txn;
 
     ck_assert_int_eq(pay_rows_begin(&txn, db), APR_SUCCESS);
@@ -35,13 +35,12 @@ static apr_status_t write_opener(pay_store_t *store, apr_int64_t boot_change,
 {
     const opener_t opener = {pay_worker_self().boot_id + boot_change,
                              pay_worker_namespace() + namespace_change};
-    MDB_val row;
+    pay_bytes_t row;
 
     if (pay_row_encode(&row, fields, UNIT_ROWS(fields), &opener, unit_pool) != 0) {
         return APR_EGENERAL;
     }
-    return fixture_put(store,
-                       (fixture_row_t){PAY_TABLE_META, "opener", 0, row.mv_data, row.mv_size});
+    return fixture_put(store, (fixture_row_t){PAY_TABLE_META, "opener", 0, row.data, row.len});
 }
 
 static const struct {

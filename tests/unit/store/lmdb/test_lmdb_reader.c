@@ -17,7 +17,7 @@ START_TEST(test_transactions_are_used_again)
     pay_rows_end(&first);
     ck_assert_uint_eq(((pay_lmdb_env_t *)db->env)->readers_free, 1);
     ck_assert_int_eq(pay_rows_begin(&second, db), APR_SUCCESS);
-    ck_assert_ptr_eq(first.mdb, second.mdb);
+    ck_assert_ptr_eq(first.native, second.native);
     ck_assert_uint_eq(((pay_lmdb_env_t *)db->env)->readers_free, 0);
     pay_rows_end(&second);
 }
@@ -69,7 +69,7 @@ START_TEST(test_a_full_reader_table)
     fixture_listen();
     for (i = 0; i < 3; i++) {
         ck_assert_int_eq(pay_rows_begin(&txns[FEW_READERS], db), PAY_STORE_EDOWN);
-        ck_assert_ptr_null(txns[FEW_READERS].mdb);
+        ck_assert_ptr_null(txns[FEW_READERS].native);
     }
     ck_assert_int_eq(fixture_lines, 1);
     ck_assert_uint_eq(((pay_lmdb_env_t *)db->env)->uses, FEW_READERS);
@@ -184,8 +184,8 @@ END_TEST
 static int grow_work(pay_rows_txn_t *txn, void *baton)
 {
     static char bytes[4 * SMALL_MAP];
-    MDB_val key = {5, (void *)"large"};
-    MDB_val val = {sizeof(bytes), bytes};
+    pay_bytes_t key = {5, "large"};
+    pay_bytes_t val = {sizeof(bytes), bytes};
 
     (void)baton;
     return pay_rows_put(txn, PAY_TABLE_META, &key, &val, 0);
@@ -240,14 +240,14 @@ END_TEST
 
 START_TEST(test_a_live_reader_is_not_mapped_away)
 {
-    MDB_val key = {1, (void *)"a"};
+    pay_bytes_t key = {1, "a"};
     pay_rows_txn_t old, txn;
-    MDB_val val;
+    pay_bytes_t val;
     pay_store_t *db = open_outgrown(unit_dir(), &old);
 
     ck_assert_int_eq(pay_rows_begin(&txn, db), PAY_STORE_EDOWN);
     ck_assert_int_eq(pay_rows_get(&val, &old, PAY_TABLE_META, &key), 0);
-    ck_assert_int_eq(*(char *)val.mv_data, 'x');
+    ck_assert_int_eq(*(char *)val.data, 'x');
     pay_rows_end(&old);
     ck_assert(fixture_has(db, "large"));
 }

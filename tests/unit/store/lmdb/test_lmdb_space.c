@@ -8,8 +8,8 @@ static int fill_work(pay_rows_txn_t *txn, void *baton)
 {
     static char bytes[VALUE_LEN];
     const char *name = baton;
-    MDB_val key = {strlen(name), (void *)name};
-    MDB_val val = {sizeof(bytes), bytes};
+    pay_bytes_t key = {strlen(name), name};
+    pay_bytes_t val = {sizeof(bytes), bytes};
 
     return pay_rows_put(txn, PAY_TABLE_META, &key, &val, 0);
 }
@@ -17,7 +17,7 @@ static int fill_work(pay_rows_txn_t *txn, void *baton)
 static int drop_work(pay_rows_txn_t *txn, void *baton)
 {
     const char *name = baton;
-    MDB_val key = {strlen(name), (void *)name};
+    pay_bytes_t key = {strlen(name), name};
 
     return pay_rows_del(txn, PAY_TABLE_META, &key);
 }

@@ -5,19 +5,19 @@
 static MDB_env *bare(const char *dir, int tables)
 {
     MDB_env *mdb;
-    pay_rows_txn_t txn;
+    MDB_txn *txn;
     MDB_dbi dbi;
     int i;
 
     ck_assert_int_eq(mdb_env_create(&mdb), 0);
     ck_assert_int_eq(mdb_env_set_maxdbs(mdb, PAY_TABLE_COUNT), 0);
     ck_assert_int_eq(mdb_env_open(mdb, dir, MDB_NOTLS, 0600), 0);
-    ck_assert_int_eq(mdb_txn_begin(mdb, NULL, 0, &txn.mdb), 0);
+    ck_assert_int_eq(mdb_txn_begin(mdb, NULL, 0, &txn), 0);
     for (i = 0; i < tables; i++) {
-        ck_assert_int_eq(
-            mdb_dbi_open(txn.mdb, pay_rows_table_name((pay_table_t)i), MDB_CREATE, &dbi), 0);
+        ck_assert_int_eq(mdb_dbi_open(txn, pay_rows_table_name((pay_table_t)i), MDB_CREATE, &dbi),
+                         0);
     }
-    ck_assert_int_eq(mdb_txn_commit(txn.mdb), 0);
+    ck_assert_int_eq(mdb_txn_commit(txn), 0);
     mdb_env_close(mdb);
     ck_assert_int_eq(mdb_env_create(&mdb), 0);
     ck_assert_int_eq(mdb_env_set_maxdbs(mdb, PAY_TABLE_COUNT), 0);
@@ -46,7 +46,7 @@ START_TEST(test_all_or_none_are_made)
     pay_lmdb_reason_t reason = {""};
     MDB_env *mdb = bare(dir, 0);
     apr_uint32_t version;
-    pay_rows_txn_t txn;
+    MDB_txn *txn;
     MDB_stat stat;
     int i;
 
@@ -54,14 +54,14 @@ START_TEST(test_all_or_none_are_made)
     ck_assert(strstr(reason.text, "no tables") != NULL);
     ck_assert_int_eq(pay_lmdb_tables_open(mdb, dir, 1, 0, &reason), APR_SUCCESS);
     ck_assert_int_eq(pay_lmdb_tables_open(mdb, dir, 1, 0, &reason), APR_SUCCESS);
-    ck_assert_int_eq(mdb_txn_begin(mdb, NULL, MDB_RDONLY, &txn.mdb), 0);
+    ck_assert_int_eq(mdb_txn_begin(mdb, NULL, MDB_RDONLY, &txn), 0);
     for (i = 0; i < PAY_TABLE_COUNT; i++) {
-        ck_assert_int_eq(mdb_stat(txn.mdb, pay_lmdb_dbi((pay_table_t)i), &stat), 0);
+        ck_assert_int_eq(mdb_stat(txn, pay_lmdb_dbi((pay_table_t)i), &stat), 0);
         ck_assert_uint_eq(stat.ms_entries, i == PAY_TABLE_META ? 1 : 0);
     }
-    ck_assert_int_eq(pay_lmdb_schema_get(&version, txn.mdb), 0);
+    ck_assert_int_eq(pay_lmdb_schema_get(&version, txn), 0);
     ck_assert_uint_eq(version, PAY_STORE_SCHEMA_VERSION);
-    mdb_txn_abort(txn.mdb);
+    mdb_txn_abort(txn);
     mdb_env_close(mdb);
 }
 END_TEST
@@ -81,7 +81,7 @@ END_TEST
 
 static int drop_work(pay_rows_txn_t *txn, void *baton)
 {
-    return mdb_drop(txn->mdb, pay_lmdb_dbi(*(pay_table_t *)baton), 1);
+    return mdb_drop(txn->native, pay_lmdb_dbi(*(pay_table_t *)baton), 1);
 }
 
 /* As a build before the first release made it: the version is ours, a table is missing. */
@@ -153,7 +153,7 @@ END_TEST
 START_TEST(test_a_long_key_is_cut_in_the_log)
 {
     char bytes[PAY_STORE_KEY_MAX];
-    MDB_val key = {sizeof(bytes), bytes};
+    pay_bytes_t key = {sizeof(bytes), bytes};
 
     memset(bytes, 0xAB, sizeof(bytes));
     fixture_listen();

@@ -14,7 +14,7 @@ static int fill_work(pay_rows_txn_t *txn, void *baton)
 
     (void)baton;
     for (i = 0; !rc && i < UNIT_ROWS(stored); i++) {
-        MDB_val key = {strlen(stored[i]), (void *)stored[i]}, row = key;
+        pay_bytes_t key = {strlen(stored[i]), stored[i]}, row = key;
 
         rc = pay_rows_put(txn, PAY_TABLE_META, &key, &row, 0);
     }
@@ -62,14 +62,14 @@ static const struct {
     {"a prefix, from a row that lacks it", "b", "c", PAY_ROWS_FROM, ""},
 };
 
-static void said(char *text, const MDB_val *key, const MDB_val *row)
+static void said(char *text, const pay_bytes_t *key, const pay_bytes_t *row)
 {
     const size_t len = strlen(text);
 
-    ck_assert_uint_eq(key->mv_size, row->mv_size);
-    ck_assert_mem_eq(key->mv_data, row->mv_data, key->mv_size);
-    (void)snprintf(text + len, SAID_MAX - len, "%s%.*s", len ? " " : "", (int)key->mv_size,
-                   (const char *)key->mv_data);
+    ck_assert_uint_eq(key->len, row->len);
+    ck_assert_mem_eq(key->data, row->data, key->len);
+    (void)snprintf(text + len, SAID_MAX - len, "%s%.*s", len ? " " : "", (int)key->len,
+                   (const char *)key->data);
 }
 
 START_TEST(test_scan)
@@ -81,7 +81,7 @@ START_TEST(test_scan)
     char got[SAID_MAX] = "";
     pay_rows_txn_t txn;
     pay_rows_scan_t scan;
-    MDB_val key, row;
+    pay_bytes_t key, row;
     int rc;
 
     ck_assert_int_eq(pay_rows_commit(store, pay_turn_all(), 0, fill_work, NULL), APR_SUCCESS);
@@ -90,12 +90,12 @@ START_TEST(test_scan)
     scan = pay_rows_scan(&txn, PAY_TABLE_META, prefix_text ? &prefix : NULL,
                          from_text ? &from : NULL, scan_rows[_i].way);
     for (rc = pay_rows_next(&key, &row, &scan); !rc; rc = pay_rows_next(&key, &row, &scan)) {
-        if (*(const char *)key.mv_data <= 'c' && key.mv_size < 4) {
+        if (*(const char *)key.data <= 'c' && key.len < 4) {
             said(got, &key, &row);
         }
     }
-    ck_assert_int_eq(rc, MDB_NOTFOUND);
-    ck_assert_int_eq(pay_rows_scan_end(&scan, rc), MDB_SUCCESS);
+    ck_assert_int_eq(rc, PAY_ROWS_NOTFOUND);
+    ck_assert_int_eq(pay_rows_scan_end(&scan, rc), 0);
     ck_assert_msg(!strcmp(got, scan_rows[_i].want), "%s: %s", scan_rows[_i].name, got);
     pay_rows_end(&txn);
 }
@@ -108,18 +108,18 @@ START_TEST(test_moved)
     char got[SAID_MAX] = "";
     pay_rows_txn_t txn;
     pay_rows_scan_t scan;
-    MDB_val key, row;
+    pay_bytes_t key, row;
 
     ck_assert_int_eq(pay_rows_commit(store, pay_turn_all(), 0, fill_work, NULL), APR_SUCCESS);
     ck_assert_int_eq(pay_rows_begin(&txn, store), APR_SUCCESS);
     scan = pay_rows_scan(&txn, PAY_TABLE_META, &prefix, NULL, PAY_ROWS_FROM);
-    ck_assert_int_eq(pay_rows_next(&key, &row, &scan), MDB_SUCCESS);
+    ck_assert_int_eq(pay_rows_next(&key, &row, &scan), 0);
     said(got, &key, &row);
     pay_rows_scan_move(&scan, &there);
-    ck_assert_int_eq(pay_rows_next(&key, &row, &scan), MDB_SUCCESS);
+    ck_assert_int_eq(pay_rows_next(&key, &row, &scan), 0);
     said(got, &key, &row);
     pay_rows_scan_move(&scan, NULL);
-    ck_assert_int_eq(pay_rows_next(&key, &row, &scan), MDB_SUCCESS);
+    ck_assert_int_eq(pay_rows_next(&key, &row, &scan), 0);
     said(got, &key, &row);
     ck_assert_str_eq(got, "b bc b");
     ck_assert_int_eq(pay_rows_scan_end(&scan, EIO), EIO);
@@ -132,13 +132,13 @@ static int take_out_work(pay_rows_txn_t *txn, void *baton)
 {
     pay_rows_scan_t scan;
     const pay_store_key_t prefix = key_of("b");
-    MDB_val key, row;
+    pay_bytes_t key, row;
     int rc;
 
     scan = pay_rows_scan(txn, PAY_TABLE_META, &prefix, NULL, PAY_ROWS_FROM);
     rc = pay_rows_next(&key, &row, &scan);
     while (!rc) {
-        MDB_val copy = pay_rows_dup(&key, unit_pool);
+        pay_bytes_t copy = pay_rows_dup(&key, unit_pool);
 
         said(baton, &key, &row);
         rc = pay_rows_del(txn, PAY_TABLE_META, &copy);
@@ -155,14 +155,14 @@ START_TEST(test_taken_out_meanwhile)
     const pay_store_key_t prefix = key_of("b");
     char got[SAID_MAX] = "";
     pay_rows_txn_t txn;
-    MDB_val key, row;
+    pay_bytes_t key, row;
 
     ck_assert_int_eq(pay_rows_commit(store, pay_turn_all(), 0, fill_work, NULL), APR_SUCCESS);
     ck_assert_int_eq(pay_rows_commit(store, pay_turn_all(), 0, take_out_work, got), APR_SUCCESS);
     ck_assert_str_eq(got, "b ba bab bc");
     ck_assert_int_eq(pay_rows_begin(&txn, store), APR_SUCCESS);
     ck_assert_int_eq(pay_rows_first(&key, &row, &txn, PAY_TABLE_META, &prefix, NULL, PAY_ROWS_FROM),
-                     MDB_NOTFOUND);
+                     PAY_ROWS_NOTFOUND);
     pay_rows_end(&txn);
     ck_assert(fixture_has(store, "a"));
     ck_assert(fixture_has(store, "ca"));

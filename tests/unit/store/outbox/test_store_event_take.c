@@ -45,7 +45,7 @@ static apr_uint64_t last_write(void)
     apr_uint64_t id;
 
     ck_assert_int_eq(pay_rows_begin(&txn, till->store), APR_SUCCESS);
-    id = mdb_txn_id(txn.mdb);
+    id = mdb_txn_id(txn.native);
     pay_rows_end(&txn);
     return id;
 }
@@ -138,7 +138,7 @@ START_TEST(test_records_of_a_refund)
 }
 END_TEST
 
-/* A take without work must not wait for its turn to write, nor delay others. */
+/* A take without work must not wait for the writer lock, nor delay others. */
 START_TEST(test_nothing_due_is_no_write)
 {
     apr_uint64_t before;
@@ -331,7 +331,7 @@ static int slow_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn
     return between_real_txn_begin(env, parent, flags, txn);
 }
 
-/* The wait for its turn to write is part of its own time, and of nobody else's. */
+/* The wait for the writer lock is part of its own time, and of nobody else's. */
 START_TEST(test_lease_of_one_that_waited)
 {
     const pay_event_t *event;

@@ -89,11 +89,11 @@ static pay_refund_t *open_tagged(int i, const char *tag)
     pay_refund_t *proposal = till_refund_proposal(i, "order-1", 100), *refund;
     pay_refund_verdict_t verdict;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
     proposal->tag = tag;
-    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store, proposal,
-                                           NULL, 0, unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &record, till->store,
+                                           proposal, NULL, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(verdict, PAY_REFUND_OPENED);
     ck_assert_str_eq(refund->tag, tag);

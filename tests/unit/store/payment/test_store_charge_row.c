@@ -54,17 +54,17 @@ static pay_charge_t *longest(int i)
     charge->refunded_there_minor = charge->money.amount_minor;
     charge->fee_minor = APR_INT64_MAX;
     charge->resolution = text_of('p', PAY_RESOLUTION_MAX);
-    memset(charge->kept_as, 0xFF, sizeof(charge->kept_as));
+    memset(charge->idempotency_key, 0xFF, sizeof(charge->idempotency_key));
     return charge;
 }
 
 START_TEST(test_longest_row_needs_no_overflow_page)
 {
-    MDB_val row;
+    pay_bytes_t row;
 
     ck_assert_int_eq(pay_store_charge_encode(&row, longest(0), unit_pool), 0);
-    ck_assert_uint_lt(row.mv_size, 2038);
-    ck_assert_uint_le(row.mv_size, PAY_STORE_CHARGE_ROW_MAX);
+    ck_assert_uint_lt(row.len, 2038);
+    ck_assert_uint_le(row.len, PAY_STORE_CHARGE_ROW_MAX);
 }
 END_TEST
 
@@ -72,7 +72,7 @@ START_TEST(test_without_a_key_its_digest_is_left_out)
 {
     pay_charge_t *charge = longest(0), *found;
     size_t i, len;
-    MDB_val key, row;
+    pay_bytes_t key, row;
     pay_store_key_t at;
 
     charge->acquirer_reference = charge->late_tag = charge->resolution = "";
@@ -88,15 +88,16 @@ START_TEST(test_without_a_key_its_digest_is_left_out)
     key = pay_store_key_val(&at);
     ck_assert_int_eq(pay_store_charge_encode(&row, charge, unit_pool), 0);
     ck_assert_int_eq(pay_store_charge_decode(&found, &key, &row, unit_pool), 0);
-    ck_assert_mem_eq(found->kept_as, charge->kept_as, sizeof(charge->kept_as));
-    len = row.mv_size;
-    memset(charge->kept_as, 0, sizeof(charge->kept_as));
+    ck_assert_mem_eq(found->idempotency_key, charge->idempotency_key,
+                     sizeof(charge->idempotency_key));
+    len = row.len;
+    memset(charge->idempotency_key, 0, sizeof(charge->idempotency_key));
     ck_assert_int_eq(pay_store_charge_encode(&row, charge, unit_pool), 0);
-    ck_assert_uint_eq(row.mv_size, len - sizeof(charge->kept_as));
+    ck_assert_uint_eq(row.len, len - sizeof(charge->idempotency_key));
     ck_assert_int_eq(pay_store_charge_decode(&found, &key, &row, unit_pool), 0);
     ck_assert_uint_eq(found->refund_at_acquirer, APR_UINT64_MAX);
-    for (i = 0; i < sizeof(found->kept_as); i++) {
-        ck_assert_uint_eq(found->kept_as[i], 0);
+    for (i = 0; i < sizeof(found->idempotency_key); i++) {
+        ck_assert_uint_eq(found->idempotency_key[i], 0);
     }
 }
 END_TEST
@@ -105,20 +106,20 @@ END_TEST
 static pay_charge_t *of_size(size_t size)
 {
     pay_charge_t *charge = longest(0);
-    MDB_val row;
+    pay_bytes_t row;
 
     ck_assert_int_eq(pay_store_charge_encode(&row, charge, unit_pool), 0);
-    charge->token = text_of('t', 255 + (int)(size - row.mv_size));
+    charge->token = text_of('t', 255 + (int)(size - row.len));
     return charge;
 }
 
 START_TEST(test_limit)
 {
-    MDB_val row;
+    pay_bytes_t row;
 
     ck_assert_int_eq(pay_store_charge_encode(&row, of_size(PAY_STORE_CHARGE_ROW_MAX), unit_pool),
                      0);
-    ck_assert_uint_eq(row.mv_size, PAY_STORE_CHARGE_ROW_MAX);
+    ck_assert_uint_eq(row.len, PAY_STORE_CHARGE_ROW_MAX);
     ck_assert_int_eq(
         pay_store_charge_encode(&row, of_size(PAY_STORE_CHARGE_ROW_MAX + 1), unit_pool),
         ENAMETOOLONG);
@@ -134,7 +135,7 @@ static int no_overflow(pay_rows_txn_t *txn, void *baton)
     for (i = 0; i < TILL_SCOPES && !rc; i++) {
         rc = pay_store_charge_put(txn, of_size(PAY_STORE_CHARGE_ROW_MAX), unit_pool);
     }
-    ck_assert_int_eq(mdb_stat(txn->mdb, pay_lmdb_dbi(PAY_TABLE_CHARGE), &stat), 0);
+    ck_assert_int_eq(mdb_stat(txn->native, pay_lmdb_dbi(PAY_TABLE_CHARGE), &stat), 0);
     ck_assert_uint_eq(stat.ms_overflow_pages, 0);
     return rc;
 }
@@ -161,7 +162,7 @@ static pay_charge_t *grown(const pay_charge_t *opened)
     charge->refunded_there_minor = opened->money.amount_minor;
     charge->fee_minor = full->fee_minor;
     if (!*opened->acquirer_reference) {
-        memcpy(charge->kept_as, full->kept_as, sizeof(charge->kept_as));
+        memcpy(charge->idempotency_key, full->idempotency_key, sizeof(charge->idempotency_key));
     } else if (!*opened->card.last4) {
         charge->card = full->card;
     }
@@ -174,7 +175,7 @@ static pay_charge_t *grown(const pay_charge_t *opened)
 START_TEST(test_growth)
 {
     pay_charge_t *opened = till_proposal(0, "order-1", 1000);
-    MDB_val before, after;
+    pay_bytes_t before, after;
 
     opened->acquirer_reference = _i % 3 == 0 ? "" : text_of('u', PAY_ACQUIRER_REFERENCE_LEN);
     opened->wait_until_at = _i < 3 ? 0 : till_clock;
@@ -183,7 +184,7 @@ START_TEST(test_growth)
     }
     ck_assert_int_eq(pay_store_charge_encode(&before, opened, unit_pool), 0);
     ck_assert_int_eq(pay_store_charge_encode(&after, grown(opened), unit_pool), 0);
-    ck_assert_uint_eq(after.mv_size, before.mv_size + pay_store_charge_growth_max(opened));
+    ck_assert_uint_eq(after.len, before.len + pay_store_charge_growth_max(opened));
 }
 END_TEST
 
@@ -191,14 +192,14 @@ START_TEST(test_round_trip)
 {
     pay_charge_t *charge = longest(_i), *got;
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
 
     charge->wait_until_at = APR_INT64_MIN;
     charge->code = ""; /* only one that is not decided has a deadline */
     ck_assert_int_eq(pay_store_charge_encode(&row, charge, unit_pool), 0);
     pay_store_charge_key(&key, &charge->scope, charge->seq);
     at = pay_store_key_val(&key);
-    ck_assert_uint_eq(at.mv_size, PAY_STORE_CHARGE_KEY_LEN);
+    ck_assert_uint_eq(at.len, PAY_STORE_CHARGE_KEY_LEN);
     ck_assert_int_eq(pay_store_charge_decode(&got, &at, &row, unit_pool), 0);
     ck_assert_uint_eq(got->scope.account, charge->scope.account);
     ck_assert_int_eq(got->scope.mode, charge->scope.mode);
@@ -232,7 +233,7 @@ START_TEST(test_row_without_moments)
 {
     pay_charge_t *charge = longest(_i), *got;
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
 
     ck_assert_int_eq(pay_store_charge_encode(&row, charge, unit_pool), 0);
     till_cut(&row, OLDER_FIELDS);
@@ -269,7 +270,7 @@ START_TEST(test_unsound_row)
 {
     pay_charge_t *charge = longest(0), *got;
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
 
     charge->state = (pay_charge_state_t)unsound_cases[_i].state;
     charge->decided_state = (pay_charge_state_t)unsound_cases[_i].decided_state;
@@ -292,7 +293,7 @@ START_TEST(test_unsound_kind)
 {
     pay_charge_t *charge = longest(0), *got;
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
 
     charge->kind = (pay_charge_kind_t)(PAY_CHARGE_CHECKOUT + 1);
     ck_assert_int_eq(pay_store_charge_encode(&row, charge, unit_pool), 0);

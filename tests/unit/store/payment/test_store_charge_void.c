@@ -11,10 +11,11 @@
 #define RACERS 8
 
 /* Returns the status; the result of void is in the arguments. */
-static apr_status_t close_checkout(pay_charge_t **charge, int *voided, pay_kept_t **kept, int i,
-                                   const char *reference, const pay_idempotency_t *use)
+static apr_status_t close_checkout(pay_charge_t **charge, int *voided,
+                                   pay_idempotency_record_t **record, int i, const char *reference,
+                                   const pay_idempotency_t *use)
 {
-    return pay_store_charge_void(charge, voided, kept, till->store, &till->scopes[i], reference,
+    return pay_store_charge_void(charge, voided, record, till->store, &till->scopes[i], reference,
                                  use, unit_pool);
 }
 
@@ -59,16 +60,16 @@ START_TEST(test_void)
 {
     pay_charge_t *charge;
     apr_array_header_t *due;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int i, voided;
 
     for (i = 0; i < TILL_SCOPES; i++) {
         open_worked_on(i, 0, APR_INT64_MAX / 2);
     }
     till_clock = TILL_NOW + apr_time_from_sec(1);
-    ck_assert_int_eq(close_checkout(&charge, &voided, &kept, _i, "order-1", NULL), APR_SUCCESS);
+    ck_assert_int_eq(close_checkout(&charge, &voided, &record, _i, "order-1", NULL), APR_SUCCESS);
     ck_assert_int_eq(voided, 1);
-    ck_assert_ptr_null(kept);
+    ck_assert_ptr_null(record);
     check_void(charge);
     check_void(till_find(_i, "order-1"));
     for (i = 0; i < TILL_SCOPES; i++) {
@@ -108,7 +109,7 @@ START_TEST(test_unknown)
 {
     const char *reference = unknown_cases[_i].reference, *before;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     apr_status_t rv;
     int voided;
 
@@ -118,10 +119,10 @@ START_TEST(test_unknown)
     (void)till_checkout(0, "order-1", 100);
     (void)till_checkout(1, "theirs", 100);
     before = till_snapshot();
-    rv = close_checkout(&charge, &voided, &kept, 0, reference,
+    rv = close_checkout(&charge, &voided, &record, 0, reference,
                         till_use(PAY_OPERATION_VOID, "key", "request 1"));
     ck_assert_msg(rv == unknown_cases[_i].want, "%s: %d", unknown_cases[_i].name, rv);
-    ck_assert(!charge && !voided && !kept);
+    ck_assert(!charge && !voided && !record);
     ck_assert_str_eq(till_snapshot(), before);
 }
 END_TEST
@@ -144,58 +145,58 @@ START_TEST(test_busy)
     const char *before, *name = busy_cases[_i].name;
     int voided, want = busy_cases[_i].want;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
     open_worked_on(0, busy_cases[_i].alive, busy_cases[_i].wait_until_ms);
     before = till_snapshot();
-    ck_assert_int_eq(close_checkout(&charge, &voided, &kept, 0, "order-1", use), APR_SUCCESS);
+    ck_assert_int_eq(close_checkout(&charge, &voided, &record, 0, "order-1", use), APR_SUCCESS);
     ck_assert_msg(voided == want, "%s: %d", name, voided);
     ck_assert_msg(strcmp(till_snapshot(), before) == 0 || want, "%s: something was written", name);
     ck_assert_int_eq(charge->state, want ? PAY_CHARGE_VOID : PAY_CHARGE_PENDING);
     (void)till_resolve(&charge, 0, 1, PAY_OUTCOME_UNKNOWN); /* no work in flight any more */
-    ck_assert_int_eq(close_checkout(&charge, &voided, &kept, 0, "order-1", use), APR_SUCCESS);
-    ck_assert_msg(voided == !want && !kept == !want, "%s: not the next time", name);
+    ck_assert_int_eq(close_checkout(&charge, &voided, &record, 0, "order-1", use), APR_SUCCESS);
+    ck_assert_msg(voided == !want && !record == !want, "%s: not the next time", name);
     till_check_clean();
 }
 END_TEST
 
 /* The answer is stored with the change, and repeated whatever happened since. */
-START_TEST(test_kept)
+START_TEST(test_recorded)
 {
     pay_writer_t *w = pay_writer_make(64, unit_pool);
     const char *before;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int voided;
 
     (void)till_checkout(_i, "order-1", 100);
     (void)till_checkout(_i, "order-2", 100);
-    ck_assert_int_eq(close_checkout(&charge, &voided, &kept, _i, "order-1",
+    ck_assert_int_eq(close_checkout(&charge, &voided, &record, _i, "order-1",
                                     till_use(PAY_OPERATION_VOID, "key", "request 1")),
                      APR_SUCCESS);
-    ck_assert(voided == 1 && !kept);
+    ck_assert(voided == 1 && !record);
     pay_void_answer_to_json(w, charge);
     (void)till_resolve(&charge, _i, charge->seq, PAY_OUTCOME_APPROVED);
 
     before = till_snapshot();
-    ck_assert_int_eq(close_checkout(&charge, &voided, &kept, _i, "order-1",
+    ck_assert_int_eq(close_checkout(&charge, &voided, &record, _i, "order-1",
                                     till_use(PAY_OPERATION_VOID, "key", "request 1")),
                      APR_SUCCESS);
     ck_assert(!charge && !voided);
-    ck_assert_ptr_nonnull(kept);
-    ck_assert_int_eq(kept->same_request, 1);
-    ck_assert_str_eq(kept->text, w->text);
-    ck_assert_int_eq(close_checkout(&charge, &voided, &kept, _i, "order-2",
+    ck_assert_ptr_nonnull(record);
+    ck_assert_int_eq(record->same_request, 1);
+    ck_assert_str_eq(record->text, w->text);
+    ck_assert_int_eq(close_checkout(&charge, &voided, &record, _i, "order-2",
                                     till_use(PAY_OPERATION_VOID, "key", "request 2")),
                      APR_SUCCESS);
     ck_assert(!charge && !voided);
-    ck_assert_ptr_nonnull(kept);
-    ck_assert_int_eq(kept->same_request, 0);
+    ck_assert_ptr_nonnull(record);
+    ck_assert_int_eq(record->same_request, 0);
     ck_assert_str_eq(till_snapshot(), before);
-    ck_assert_int_eq(close_checkout(&charge, &voided, &kept, _i, "order-2",
+    ck_assert_int_eq(close_checkout(&charge, &voided, &record, _i, "order-2",
                                     till_use(PAY_OPERATION_VOID, "key2", "request 2")),
                      APR_SUCCESS);
-    ck_assert(voided == 1 && !kept);
+    ck_assert(voided == 1 && !record);
     till_check_clean();
 }
 END_TEST
@@ -205,25 +206,26 @@ START_TEST(test_refusal_is_not_kept)
 {
     const pay_idempotency_t *use = till_use(PAY_OPERATION_VOID, "key", "request 1");
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     const char *before;
     int voided;
 
     (void)till_open(0, "order-1", 100);
     before = till_snapshot();
-    ck_assert_int_eq(close_checkout(&charge, &voided, &kept, 0, "order-1", use), APR_SUCCESS);
-    ck_assert(!voided && !kept);
+    ck_assert_int_eq(close_checkout(&charge, &voided, &record, 0, "order-1", use), APR_SUCCESS);
+    ck_assert(!voided && !record);
     ck_assert_int_eq(charge->state, PAY_CHARGE_PENDING); /* as it is, for the answer's sentence */
     ck_assert_str_eq(till_snapshot(), before);
-    ck_assert_int_eq(pay_store_kept_find(&kept, till->store, &till->scopes[0], use, unit_pool),
-                     APR_NOTFOUND);
+    ck_assert_int_eq(
+        pay_store_idempotency_find(&record, till->store, &till->scopes[0], use, unit_pool),
+        APR_NOTFOUND);
 }
 END_TEST
 
 START_TEST(test_bad_row)
 {
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     pay_store_key_t key;
     const char *before;
     int voided;
@@ -232,10 +234,10 @@ START_TEST(test_bad_row)
     pay_store_charge_key(&key, &till->scopes[0], 1);
     till_plant(PAY_TABLE_CHARGE, &key, "\x01\x01", 2);
     before = till_snapshot();
-    ck_assert_int_eq(close_checkout(&charge, &voided, &kept, 0, "order-1",
+    ck_assert_int_eq(close_checkout(&charge, &voided, &record, 0, "order-1",
                                     till_use(PAY_OPERATION_VOID, "key", "request 1")),
                      PAY_STORE_ECORRUPT);
-    ck_assert(!charge && !voided && !kept);
+    ck_assert(!charge && !voided && !record);
     ck_assert_str_eq(till_snapshot(), before);
 }
 END_TEST
@@ -252,13 +254,13 @@ static void *race(void *data)
 {
     racer_t *racer = data;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
     if (racer->approves) {
         racer->rv = pay_store_charge_resolve(&charge, &racer->done, till->store, &till->scopes[0],
                                              1, till_outcome(PAY_OUTCOME_APPROVED), 0, racer->pool);
     } else {
-        racer->rv = pay_store_charge_void(&charge, &racer->done, &kept, till->store,
+        racer->rv = pay_store_charge_void(&charge, &racer->done, &record, till->store,
                                           &till->scopes[0], "order-1", NULL, racer->pool);
     }
     return NULL;
@@ -299,7 +301,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_void, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_busy, 0, UNIT_ROWS(busy_cases));
     tcase_add_loop_test(tcase, test_unknown, 0, UNIT_ROWS(unknown_cases));
-    tcase_add_loop_test(tcase, test_kept, 0, TILL_SCOPES);
+    tcase_add_loop_test(tcase, test_recorded, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_refusal_is_not_kept);
     tcase_add_test(tcase, test_bad_row);
     tcase_add_test(tcase, test_race);

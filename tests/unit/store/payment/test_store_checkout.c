@@ -108,12 +108,12 @@ START_TEST(test_damaged_row)
 }
 END_TEST
 
-#define OLDER_FIELDS 11 /* without return_trusted, stranger, ended_at */
+#define OLDER_FIELDS 11 /* without return_trusted, anonymous, ended_at */
 
 static int shorten_work(pay_rows_txn_t *txn, void *baton)
 {
     pay_store_key_t *key = baton;
-    MDB_val at = pay_store_key_val(key), row;
+    pay_bytes_t at = pay_store_key_val(key), row;
     int rc;
 
     rc = pay_rows_get(&row, txn, PAY_TABLE_CHECKOUT, &at);

@@ -115,14 +115,14 @@ START_TEST(test_unknown)
     const pay_checkout_move_t what = to_sent(&unknown);
     pay_charge_t *charge = till_checkout(0, "order-1", 1000);
     apr_array_header_t *due;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int voided, changed;
 
     ck_assert_int_eq(move(&charge, 0, charge->seq, &what), 1);
     ck_assert_int_eq(charge->state, PAY_CHARGE_PENDING);
     ck_assert_int_eq(charge->due_at, what.due_at);
     if (_i) { /* the shop voids it meanwhile */
-        ck_assert_int_eq(pay_store_charge_void(&charge, &voided, &kept, till->store,
+        ck_assert_int_eq(pay_store_charge_void(&charge, &voided, &record, till->store,
                                                &till->scopes[0], "order-1", NULL, unit_pool),
                          APR_SUCCESS);
         ck_assert_int_eq(voided, 1);

@@ -70,10 +70,10 @@ static void move(const pay_charge_t *charge, pay_checkout_step_t from, pay_check
 static void void_it(const pay_charge_t *charge)
 {
     pay_charge_t *voided;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int done;
 
-    ck_assert_int_eq(pay_store_charge_void(&voided, &done, &kept, till->store, &charge->scope,
+    ck_assert_int_eq(pay_store_charge_void(&voided, &done, &record, till->store, &charge->scope,
                                            charge->reference, NULL, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(done, 1);
@@ -197,9 +197,9 @@ typedef struct crowd_t {
 static int put_crowd(pay_rows_txn_t *txn, void *baton)
 {
     const crowd_t *crowd = baton;
-    MDB_val at, val = {0, NULL};
+    pay_bytes_t at, val = {0, NULL};
     pay_store_key_t key;
-    int i, rc = MDB_SUCCESS;
+    int i, rc = 0;
 
     for (i = 1; !rc && i <= crowd->count; i++) {
         pay_store_due_key(&key, crowd->from, &till->scopes[0], PAY_DUE_CHARGE, (apr_uint64_t)i);

@@ -45,11 +45,11 @@ static void refund_with_key(void)
 {
     pay_refund_t *proposal = till_refund_proposal(0, REFERENCE, 100);
     pay_refund_verdict_t verdict;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
-    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store, proposal,
-                                           till_use(PAY_OPERATION_REFUND, "key-3", "1"), 0,
-                                           unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &record, till->store,
+                                           proposal, till_use(PAY_OPERATION_REFUND, "key-3", "1"),
+                                           0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(verdict, PAY_REFUND_OPENED);
 }

@@ -53,7 +53,7 @@ static void check(const pay_history_t *got, const pay_history_t *want)
 static int age_work(pay_rows_txn_t *txn, void *baton)
 {
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
     int rc;
 
     (void)baton;

@@ -398,21 +398,21 @@ static void *put_beside(void *baton)
 static int wait_for_company(pay_rows_txn_t *txn, void *baton)
 {
     company_t *company = baton;
-    unsigned int in_line = 0;
+    unsigned int queued = 0;
 
     (void)txn;
     if (company->pool) { /* else it runs again */
-        return MDB_SUCCESS;
+        return 0;
     }
     apr_pool_create(&company->pool, unit_pool);
     ck_assert_int_eq(pthread_create(&company->thread, NULL, put_beside, company), 0);
-    while (in_line == 0) {
+    while (queued == 0) {
         pthread_mutex_lock(&txn->store->env->mutex);
-        in_line = txn->store->env->in_line;
+        queued = txn->store->env->queued;
         pthread_mutex_unlock(&txn->store->env->mutex);
         (void)sched_yield();
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 /*

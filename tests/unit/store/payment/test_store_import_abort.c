@@ -63,7 +63,7 @@ static int look_work(pay_rows_txn_t *txn, void *baton)
     MDB_stat stat;
 
     ck_assert_int_eq(pay_store_scope_get(&look->row, txn, look->scope), 0);
-    ck_assert_int_eq(mdb_stat(txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND), &stat), 0);
+    ck_assert_int_eq(mdb_stat(txn->native, pay_lmdb_dbi(PAY_TABLE_REFUND), &stat), 0);
     look->refunds = stat.ms_entries;
     return 0;
 }
@@ -134,7 +134,7 @@ static int write_a_minute_later(MDB_env *env, MDB_txn *parent, unsigned int flag
     if (rc || (flags & MDB_RDONLY)) {
         return rc;
     }
-    rows.mdb = *txn;
+    rows.native = *txn;
     ck_assert_int_eq(pay_store_scope_get(&row, &rows, &till->scopes[0]), 0);
     ck_assert_int_eq(row.import_until_at, till_clock + PAY_STORE_IMPORT_LEASE);
     till_clock += apr_time_from_sec(60);
@@ -229,11 +229,11 @@ END_TEST
 
 static int charge_row_work(pay_rows_txn_t *txn, void *baton)
 {
-    MDB_val key = pay_store_key_val(baton), row;
+    pay_bytes_t key = pay_store_key_val(baton), row;
 
     ck_assert_int_eq(pay_rows_get(&row, txn, PAY_TABLE_CHARGE, &key), 0);
-    saved_len = row.mv_size;
-    saved_row = apr_pmemdup(unit_pool, row.mv_data, row.mv_size);
+    saved_len = row.len;
+    saved_row = apr_pmemdup(unit_pool, row.data, row.len);
     return 0;
 }
 

@@ -253,13 +253,13 @@ START_TEST(test_damaged_row)
     pay_store_page_t page;
     pay_store_key_t key;
     const char *id = link_make(0, "shop-1", 0)->page_id;
-    MDB_val bytes;
+    pay_bytes_t bytes;
 
     row.title = row.description = row.redirect_url =
         strcmp(damages[_i].name, "no text") ? "" : NULL;
     ck_assert_int_eq(pay_store_link_encode(&bytes, &row, unit_pool), 0);
     ck_assert_int_eq(pay_store_link_key(&key, &till->scopes[0], "shop-1"), 1);
-    till_plant(PAY_TABLE_LINK, &key, bytes.mv_data, bytes.mv_size);
+    till_plant(PAY_TABLE_LINK, &key, bytes.data, bytes.len);
     ck_assert_int_eq(pay_store_link_get(&link, till->store, &till->scopes[0], "shop-1", unit_pool),
                      PAY_STORE_ECORRUPT);
     ck_assert_int_eq(pay_store_link_list(&links, till->store, &till->scopes[0], NULL, 9, unit_pool),

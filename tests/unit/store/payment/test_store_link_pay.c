@@ -114,7 +114,7 @@ static void find_late(const pay_charge_t *charge, pay_late_t to)
 static void meet(fate_t fate, int i, const pay_charge_t *charge)
 {
     pay_charge_t *voided;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int done;
 
     switch (fate) {
@@ -155,7 +155,7 @@ static void meet(fate_t fate, int i, const pay_charge_t *charge)
         till_clock += apr_time_from_sec(60);
         return;
     case FATE_VOID:
-        ck_assert_int_eq(pay_store_charge_void(&voided, &done, &kept, till->store, &charge->scope,
+        ck_assert_int_eq(pay_store_charge_void(&voided, &done, &record, till->store, &charge->scope,
                                                charge->reference, NULL, unit_pool),
                          APR_SUCCESS);
         ck_assert_int_eq(done, 1);
@@ -261,14 +261,14 @@ static const struct {
 static void forget_count(int i, pay_link_t *link)
 {
     pay_store_key_t key;
-    MDB_val row;
+    pay_bytes_t row;
 
     link->holding = 0;
     link->counted = 0;
     ck_assert_int_eq(pay_store_link_key(&key, &till->scopes[i], LINK), 1);
     ck_assert_int_eq(pay_store_link_encode(&row, link, unit_pool), 0);
     till_cut(&row, OLDER_FIELDS);
-    till_plant(PAY_TABLE_LINK, &key, row.mv_data, row.mv_size);
+    till_plant(PAY_TABLE_LINK, &key, row.data, row.len);
 }
 
 START_TEST(test_among)
@@ -307,18 +307,18 @@ static int crowd_work(pay_rows_txn_t *txn, void *baton)
     const apr_uint64_t last = *(const apr_uint64_t *)baton;
     const MDB_dbi table = pay_lmdb_dbi(PAY_TABLE_CHECKOUT);
     pay_store_key_t first, key;
-    MDB_val name, row;
+    pay_bytes_t name, row;
     apr_uint64_t seq;
     int rc;
 
     pay_store_charge_key(&first, &till->scopes[0], 1);
     name = pay_store_key_val(&first);
-    rc = mdb_get(txn->mdb, table, &name, &row);
-    row.mv_data = rc ? NULL : apr_pmemdup(unit_pool, row.mv_data, row.mv_size);
+    rc = mdb_get(txn->native, table, pay_lmdb_val(&name), pay_lmdb_val(&row));
+    row.data = rc ? NULL : apr_pmemdup(unit_pool, row.data, row.len);
     for (seq = 2; !rc && seq <= last; seq++) {
         pay_store_charge_key(&key, &till->scopes[0], seq);
         name = pay_store_key_val(&key);
-        rc = mdb_put(txn->mdb, table, &name, &row, 0);
+        rc = mdb_put(txn->native, table, pay_lmdb_val(&name), pay_lmdb_val(&row), 0);
     }
     return rc;
 }

@@ -80,7 +80,7 @@ START_TEST(test_judge)
     const char *name = judge_cases[_i].name;
     apr_int64_t pending;
     pay_refund_verdict_t verdict;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     pay_refund_t *refund;
     pay_charge_t *charge;
     int i;
@@ -91,7 +91,7 @@ START_TEST(test_judge)
     for (i = 0; i < TILL_SCOPES; i++) {
         pending = till_find(i, "order-1")->refunds_pending_minor;
         ck_assert_int_eq(
-            pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store,
+            pay_store_refund_open(&refund, &charge, &verdict, &record, till->store,
                                   till_refund_proposal(i, "order-1", judge_cases[_i].amount_minor),
                                   NULL, 0, unit_pool),
             APR_SUCCESS);
@@ -167,12 +167,12 @@ static pay_refund_verdict_t open_noted(pay_refund_t **out, int i, apr_int64_t am
 {
     pay_refund_t *proposal = till_refund_proposal(i, "order-1", amount_minor);
     pay_refund_verdict_t verdict;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     pay_charge_t *charge;
 
     proposal->customer_note = customer_note;
     proposal->merchant_note = merchant_note;
-    ck_assert_int_eq(pay_store_refund_open(out, &charge, &verdict, &kept, till->store, proposal,
+    ck_assert_int_eq(pay_store_refund_open(out, &charge, &verdict, &record, till->store, proposal,
                                            NULL, window, unit_pool),
                      APR_SUCCESS);
     return verdict;
@@ -237,7 +237,7 @@ static const struct {
 START_TEST(test_refused)
 {
     pay_refund_verdict_t verdict;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     pay_refund_t *refund, *proposal;
     pay_charge_t *charge;
     apr_status_t rv;
@@ -252,7 +252,7 @@ START_TEST(test_refused)
         proposal->id = refused_cases[_i].id;
         proposal->refund_reference = refused_cases[_i].refund_reference;
         apr_cpystrn(proposal->money.currency, refused_cases[_i].currency, 4);
-        rv = pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store, proposal, NULL,
+        rv = pay_store_refund_open(&refund, &charge, &verdict, &record, till->store, proposal, NULL,
                                    0, unit_pool);
         ck_assert_msg(rv == refused_cases[_i].want, "%s: %d", refused_cases[_i].name, rv);
         ck_assert_msg((refund == NULL) == (rv != APR_SUCCESS), "%s", refused_cases[_i].name);
@@ -288,14 +288,14 @@ static pay_refund_verdict_t open_keyed(pay_refund_t **out, int i, apr_int64_t am
 {
     pay_refund_verdict_t verdict;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
-    ck_assert_int_eq(pay_store_refund_open(out, &charge, &verdict, &kept, till->store,
+    ck_assert_int_eq(pay_store_refund_open(out, &charge, &verdict, &record, till->store,
                                            till_refund_proposal(i, "order-1", amount_minor),
                                            till_use(PAY_OPERATION_REFUND, "key-1", "a"), WINDOW,
                                            unit_pool),
                      APR_SUCCESS);
-    ck_assert_ptr_null(kept);
+    ck_assert_ptr_null(record);
     return verdict;
 }
 
@@ -329,7 +329,7 @@ START_TEST(test_pending_history_is_no_reason_to_keep)
     ck_assert(till_find(0, "order-1")->refund_at_acquirer == 0);
     ck_assert_msg(open_keyed(&refund, 0, amount_minor) == history_cases[_i].want, "%s",
                   history_cases[_i].name);
-    ck_assert_ptr_null(till_kept(0, till_use(PAY_OPERATION_REFUND, "key-1", "a")));
+    ck_assert_ptr_null(till_idempotency(0, till_use(PAY_OPERATION_REFUND, "key-1", "a")));
     ck_assert_int_eq(pay_store_import_abort(&import, till->store, unit_pool), APR_SUCCESS);
     ck_assert_msg(open_keyed(&refund, 0, amount_minor) == PAY_REFUND_OPENED, "%s",
                   history_cases[_i].name);
@@ -341,13 +341,13 @@ END_TEST
 START_TEST(test_void_is_no_reason_to_keep)
 {
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     pay_refund_t *refund;
     int voided;
 
     charge = till_checkout(_i, "order-1", 1000);
-    ck_assert_int_eq(pay_store_charge_void(&charge, &voided, &kept, till->store, &till->scopes[_i],
-                                           "order-1", NULL, unit_pool),
+    ck_assert_int_eq(pay_store_charge_void(&charge, &voided, &record, till->store,
+                                           &till->scopes[_i], "order-1", NULL, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(voided, 1);
     ck_assert_int_eq(open_keyed(&refund, _i, 100), PAY_REFUND_REFUSED_STATE);
@@ -382,14 +382,14 @@ static void *race(void *data)
 {
     racer_t *racer = data;
     pay_refund_verdict_t verdict;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     pay_refund_t *refund;
     pay_charge_t *charge;
     pay_outcome_kind_t kind;
     int n, changed;
 
     for (n = 0; n < RACES; n++) {
-        racer->failed |= pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store,
+        racer->failed |= pay_store_refund_open(&refund, &charge, &verdict, &record, till->store,
                                                racer->proposals[n], NULL, 0, racer->pool)
                          != APR_SUCCESS;
         if (racer->failed || verdict != PAY_REFUND_OPENED) {

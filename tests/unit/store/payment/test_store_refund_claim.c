@@ -9,15 +9,15 @@ static pay_refund_t *waiting(int i)
     pay_refund_t *proposal, *refund;
     pay_refund_verdict_t verdict;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
     (void)till_charge(i, "order-1", 1000);
     proposal = till_refund_proposal(i, "order-1", 100);
     proposal->waiting = 1;
     proposal->worker = (pay_worker_t){0, 0, 0};
     proposal->due_at = TILL_NOW;
-    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store, proposal,
-                                           NULL, 0, unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &record, till->store,
+                                           proposal, NULL, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(verdict, PAY_REFUND_OPENED);
     return refund;

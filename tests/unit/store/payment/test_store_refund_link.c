@@ -296,13 +296,13 @@ static int older_work(pay_rows_txn_t *txn, void *baton)
     const pay_refund_t *refund = baton;
     pay_store_refund_head_t head;
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
 
     pay_store_refund_key(&key, &refund->scope, refund->created_at, refund->seq);
     at = pay_store_key_val(&key);
     ck_assert_int_eq(pay_rows_get(&row, txn, PAY_TABLE_REFUND, &at), 0);
     ck_assert_int_eq(pay_store_refund_head(&head, &at, &row), 0);
-    ck_assert_uint_le(((const unsigned char *)head.fields.mv_data)[1], OLDER_FIELDS);
+    ck_assert_uint_le(((const unsigned char *)head.fields.data)[1], OLDER_FIELDS);
     return 0;
 }
 

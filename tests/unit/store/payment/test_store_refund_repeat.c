@@ -24,10 +24,10 @@ static pay_refund_verdict_t ask(pay_refund_t **out, int i, apr_int64_t amount_mi
     pay_refund_t *proposal = till_refund_proposal(i, "order-1", amount_minor);
     pay_refund_verdict_t verdict;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
     proposal->customer_note = note;
-    ck_assert_int_eq(pay_store_refund_open(out, &charge, &verdict, &kept, till->store, proposal,
+    ck_assert_int_eq(pay_store_refund_open(out, &charge, &verdict, &record, till->store, proposal,
                                            use, WINDOW, unit_pool),
                      APR_SUCCESS);
     return verdict;
@@ -253,7 +253,7 @@ static int entries(pay_rows_txn_t *txn, void *baton)
     MDB_stat stat;
     int rc;
 
-    rc = mdb_stat(txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND_REPEAT), &stat);
+    rc = mdb_stat(txn->native, pay_lmdb_dbi(PAY_TABLE_REFUND_REPEAT), &stat);
     *(size_t *)baton = stat.ms_entries;
     return rc;
 }
@@ -303,7 +303,7 @@ START_TEST(test_notes_apart)
     pay_refund_t *refund, *proposal;
     pay_refund_verdict_t verdict;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     size_t c, m;
 
     (void)till_charge(_i, "order-1", 1000);
@@ -312,7 +312,7 @@ START_TEST(test_notes_apart)
             proposal = till_refund_proposal(_i, "order-1", 10);
             proposal->customer_note = notes[c];
             proposal->merchant_note = notes[m];
-            ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store,
+            ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &record, till->store,
                                                    proposal, NULL, WINDOW, unit_pool),
                              APR_SUCCESS);
             ck_assert_int_eq(verdict, PAY_REFUND_OPENED);
@@ -443,7 +443,7 @@ START_TEST(test_entry_that_leads_nowhere)
     pay_refund_verdict_t verdict;
     pay_refund_t *refund;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     apr_status_t rv;
 
     (void)till_charge(_i, "order-1", 1000);
@@ -452,7 +452,7 @@ START_TEST(test_entry_that_leads_nowhere)
     pay_store_refund_key(&nowhere, &till->scopes[_i], TILL_NOW, 99);
     till_plant(PAY_TABLE_REFUND_REPEAT, &key, nowhere.bytes, nowhere.len);
     memset(till_lines, 0, sizeof(till_lines));
-    rv = pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store,
+    rv = pay_store_refund_open(&refund, &charge, &verdict, &record, till->store,
                                till_refund_proposal(_i, "order-1", 100), NULL, WINDOW, unit_pool);
     ck_assert_int_eq(rv, PAY_STORE_ECORRUPT);
     ck_assert_int_eq(till_lines[PAY_LOG_ERR], 1);

@@ -180,7 +180,7 @@ START_TEST(test_unknown_releases_the_worker)
 {
     pay_refund_t *proposal, *refund;
     pay_refund_verdict_t verdict;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     pay_charge_t *charge;
 
     (void)till_charge(_i, "order-1", 1000);
@@ -188,8 +188,8 @@ START_TEST(test_unknown_releases_the_worker)
     proposal->worker = pay_worker_self();
     proposal->send_before_ms = 5;
     proposal->wait_until_ms = 6;
-    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store, proposal,
-                                           NULL, 0, unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &record, till->store,
+                                           proposal, NULL, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert(refund->worker.pid != 0 && refund->wait_until_ms == 6);
     ck_assert_int_eq(refund->wait_until_at, TILL_NOW);

@@ -109,7 +109,7 @@ static int read_work(pay_rows_txn_t *txn, void *baton)
         ck_assert_int_eq(pay_store_refund_get_name(&row, txn, PAY_TABLE_REFUND_ID, &till->scopes[i],
                                                    apr_psprintf(unit_pool, "ref_%d", i + 1),
                                                    unit_pool),
-                         MDB_NOTFOUND);
+                         PAY_ROWS_NOTFOUND);
     }
     return 0;
 }
@@ -122,7 +122,7 @@ static int count_work(pay_rows_txn_t *txn, void *baton)
     size_t i;
 
     for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-        ck_assert_int_eq(mdb_stat(txn->mdb, pay_lmdb_dbi(tables[i]), &stat), 0);
+        ck_assert_int_eq(mdb_stat(txn->native, pay_lmdb_dbi(tables[i]), &stat), 0);
         ck_assert_uint_eq(stat.ms_entries, *(size_t *)baton);
     }
     return 0;
@@ -142,22 +142,22 @@ START_TEST(test_round_trip)
 END_TEST
 
 /* A row as it is written, to be damaged. */
-static MDB_val encoded(void)
+static pay_bytes_t encoded(void)
 {
     pay_charge_t *charge = till_charge(0, "order-1", 1050);
     pay_refund_t *refund = till_refund(0, "order-1", 1050, PAY_REFUND_OPENED);
-    MDB_val row = {0, NULL};
+    pay_bytes_t row = {0, NULL};
     pay_rows_txn_t txn;
     pay_store_key_t key;
-    MDB_val at, val;
+    pay_bytes_t at, val;
 
     (void)charge;
     pay_store_refund_key(&key, &refund->scope, refund->created_at, refund->seq);
     at = pay_store_key_val(&key);
     ck_assert_int_eq(pay_rows_begin(&txn, till->store), APR_SUCCESS);
     ck_assert_int_eq(pay_rows_get(&val, &txn, PAY_TABLE_REFUND, &at), 0);
-    row.mv_size = val.mv_size;
-    row.mv_data = apr_pmemdup(unit_pool, val.mv_data, val.mv_size);
+    row.len = val.len;
+    row.data = apr_pmemdup(unit_pool, val.data, val.len);
     pay_rows_end(&txn);
     return row;
 }
@@ -177,26 +177,26 @@ typedef enum spoil_t {
     SPOIL_TIME
 } spoil_t;
 
-static void replace(MDB_val *row, const char *from, const char *to)
+static void replace(pay_bytes_t *row, const char *from, const char *to)
 {
-    char *at = memmem(row->mv_data, row->mv_size, from, strlen(from));
+    char *at = memmem(row->data, row->len, from, strlen(from));
 
     ck_assert_ptr_nonnull(at);
     memcpy(at, to, strlen(to));
 }
 
-static void spoil(MDB_val *row, spoil_t how)
+static void spoil(pay_bytes_t *row, spoil_t how)
 {
-    unsigned char *at = row->mv_data;
+    unsigned char *at = (unsigned char *)row->data; /* of a pool */
 
     switch (how) {
     case SPOIL_NOTHING:
         return;
     case SPOIL_EMPTY:
-        row->mv_size = 0;
+        row->len = 0;
         return;
     case SPOIL_HEAD_ONLY:
-        row->mv_size = PAY_STORE_REFUND_HEAD_LEN;
+        row->len = PAY_STORE_REFUND_HEAD_LEN;
         return;
     case SPOIL_VERSION:
         at[0] = PAY_STORE_REFUND_VERSION + 1;
@@ -211,10 +211,10 @@ static void spoil(MDB_val *row, spoil_t how)
         at[PAY_STORE_REFUND_HEAD_LEN] = 0xff;
         return;
     case SPOIL_TEXT:
-        at[row->mv_size - 1] = ' ';
+        at[row->len - 1] = ' ';
         return;
     case SPOIL_CUT:
-        row->mv_size -= 40;
+        row->len -= 40;
         return;
     case SPOIL_STATUS:
         replace(row, "\"pending\"", "\"pendimg\"");
@@ -233,7 +233,7 @@ static const struct {
     spoil_t how;
     int want;
 } spoil_cases[] = {
-    {"as written", SPOIL_NOTHING, MDB_SUCCESS},
+    {"as written", SPOIL_NOTHING, 0},
     {"empty", SPOIL_EMPTY, PAY_ROWS_BAD},
     {"no text", SPOIL_HEAD_ONLY, PAY_ROWS_BAD},
     {"another version", SPOIL_VERSION, PAY_ROWS_BAD},
@@ -250,7 +250,7 @@ static const struct {
 START_TEST(test_spoiled_row)
 {
     pay_store_refund_t *got;
-    MDB_val row = encoded(), at;
+    pay_bytes_t row = encoded(), at;
     pay_store_key_t key;
     int rc;
 
@@ -269,9 +269,9 @@ static const struct {
     const char *currency;
     int want;
 } money_cases[] = {
-    {"an amount", 1050, "NGN", MDB_SUCCESS},
-    {"a currency alone", 0, "NGN", MDB_SUCCESS},
-    {"neither", 0, "", MDB_SUCCESS},
+    {"an amount", 1050, "NGN", 0},
+    {"a currency alone", 0, "NGN", 0},
+    {"neither", 0, "", 0},
     {"an amount alone", 1050, "", PAY_ROWS_BAD},
     {"an amount of no such currency", 1050, "XXQ", PAY_ROWS_BAD},
     {"no such currency alone", 0, "XXQ", PAY_ROWS_BAD},
@@ -283,7 +283,7 @@ static int money_work(pay_rows_txn_t *txn, void *baton)
     int i = *(int *)baton;
     pay_store_refund_t *row = record_of(0), *got;
     pay_store_key_t key;
-    MDB_val at;
+    pay_bytes_t at;
     int rc;
 
     row->refund.money.amount_minor = money_cases[i].amount_minor;
@@ -304,7 +304,7 @@ END_TEST
 
 START_TEST(test_peek_needs_no_text)
 {
-    MDB_val row = encoded(), at;
+    pay_bytes_t row = encoded(), at;
     pay_store_refund_t *got;
     pay_store_key_t key;
 
@@ -344,7 +344,7 @@ static int plant_work(pay_rows_txn_t *txn, void *baton)
     const pay_refund_t *refund = &planted->row->refund;
     pay_store_refund_t *got;
     pay_store_key_t key;
-    MDB_val at, row;
+    pay_bytes_t at, row;
 
     ck_assert_int_eq(pay_store_refund_put(txn, planted->row, unit_pool), 0);
     pay_store_refund_key(&key, &refund->scope, refund->created_at, refund->seq);

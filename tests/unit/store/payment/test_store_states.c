@@ -114,10 +114,10 @@ static int abandon_work(pay_rows_txn_t *txn, void *baton)
 static void make_void(int i)
 {
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int voided;
 
-    ck_assert_int_eq(pay_store_charge_void(&charge, &voided, &kept, till->store, &till->scopes[i],
+    ck_assert_int_eq(pay_store_charge_void(&charge, &voided, &record, till->store, &till->scopes[i],
                                            "order-1", NULL, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(voided, 1);
@@ -198,9 +198,9 @@ static int act_refund_open(const pair_t *pair, apr_int64_t amount_minor)
     pay_refund_verdict_t verdict;
     pay_refund_t *refund;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
-    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store,
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &record, till->store,
                                            till_refund_proposal(pair->i, "order-1", amount_minor),
                                            NULL, 0, unit_pool),
                      APR_SUCCESS);
@@ -235,7 +235,7 @@ static int act(const pair_t *pair)
 {
     const pay_scope_t *scope = &till->scopes[pair->i];
     pay_charge_t *charge = till_find(pair->i, "order-1");
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     apr_status_t rv;
     int voided;
 
@@ -247,7 +247,7 @@ static int act(const pair_t *pair)
     case ACT_UNKNOWN:
         return till_resolve(&charge, pair->i, charge->seq, PAY_OUTCOME_UNKNOWN);
     case ACT_VOID:
-        rv = pay_store_charge_void(&charge, &voided, &kept, till->store, scope, "order-1", NULL,
+        rv = pay_store_charge_void(&charge, &voided, &record, till->store, scope, "order-1", NULL,
                                    unit_pool);
         ck_assert_int_eq(rv, APR_SUCCESS);
         return voided;
@@ -268,11 +268,11 @@ static int act(const pair_t *pair)
 static const char *bytes_of(const pay_charge_t *charge)
 {
     pay_charge_t copy = *charge;
-    MDB_val row;
+    pay_bytes_t row;
 
     copy.contradiction = "";
     ck_assert_int_eq(pay_store_charge_encode(&row, &copy, unit_pool), 0);
-    return apr_pescape_hex(unit_pool, row.mv_data, row.mv_size, 0);
+    return apr_pescape_hex(unit_pool, row.data, row.len, 0);
 }
 
 /* The operation changed the amounts as the table says. */

@@ -34,7 +34,7 @@ static int count_refunds(pay_rows_txn_t *txn, void *baton)
     MDB_stat stat;
     int rc;
 
-    rc = mdb_stat(txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND), &stat);
+    rc = mdb_stat(txn->native, pay_lmdb_dbi(PAY_TABLE_REFUND), &stat);
     *(size_t *)baton = stat.ms_entries;
     return rc;
 }

@@ -44,7 +44,7 @@ static int count_rows(pay_rows_txn_t *txn, void *baton)
     MDB_stat stat;
     int rc;
 
-    rc = mdb_stat(txn->mdb, pay_lmdb_dbi(PAY_TABLE_TOTAL), &stat);
+    rc = mdb_stat(txn->native, pay_lmdb_dbi(PAY_TABLE_TOTAL), &stat);
     *(size_t *)baton = stat.ms_entries;
     return rc;
 }
@@ -425,15 +425,15 @@ static int check_untouched(pay_rows_txn_t *txn, void *baton)
 {
     const char *bytes = damaged_cases[*(int *)baton].bytes;
     pay_store_key_t key;
-    MDB_val at, val;
+    pay_bytes_t at, val;
     int rc;
 
     damaged_key(&key, *(int *)baton);
     at = pay_store_key_val(&key);
     rc = pay_rows_get(&val, txn, PAY_TABLE_TOTAL, &at);
-    ck_assert_int_eq(rc, bytes ? MDB_SUCCESS : MDB_NOTFOUND);
-    ck_assert(!bytes || (val.mv_size == 2 && memcmp(val.mv_data, bytes, 2) == 0));
-    return MDB_SUCCESS;
+    ck_assert_int_eq(rc, bytes ? 0 : PAY_ROWS_NOTFOUND);
+    ck_assert(!bytes || (val.len == 2 && memcmp(val.data, bytes, 2) == 0));
+    return 0;
 }
 
 START_TEST(test_damaged)
@@ -509,7 +509,7 @@ static int plant_bad(pay_rows_txn_t *txn, void *baton)
                                    (apr_int64_t)bad->total.refunds, bad->total.refunded.high,
                                    bad->total.refunded.low};
     pay_store_key_t key, bytes;
-    MDB_val at, val;
+    pay_bytes_t at, val;
     size_t i;
     int rc;
 
@@ -523,7 +523,7 @@ static int plant_bad(pay_rows_txn_t *txn, void *baton)
         return rc;
     }
     pay_store_key_start(&bytes);
-    (void)pay_store_key_bytes(&bytes, val.mv_data, val.mv_size - sizeof(numbers));
+    (void)pay_store_key_bytes(&bytes, val.data, val.len - sizeof(numbers));
     for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         pay_store_key_u64(&bytes, (apr_uint64_t)numbers[i]);
     }
@@ -533,7 +533,7 @@ static int plant_bad(pay_rows_txn_t *txn, void *baton)
     pay_store_total_key(&key, &row);
     at = pay_store_key_val(&key);
     val = pay_store_key_val(&bytes);
-    val.mv_size -= (size_t)bad->cut;
+    val.len -= (size_t)bad->cut;
     return rc ? rc : pay_rows_put(txn, PAY_TABLE_TOTAL, &at, &val, 0);
 }
 

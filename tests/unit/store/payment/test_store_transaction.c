@@ -238,15 +238,15 @@ static const struct {
 
 static int spoil_text(pay_rows_txn_t *txn, void *baton)
 {
-    MDB_val key = pay_store_key_val(baton), row;
+    pay_bytes_t key = pay_store_key_val(baton), row;
     unsigned char *bytes;
     int rc;
 
     rc = pay_rows_get(&row, txn, PAY_TABLE_REFUND, &key);
     ck_assert_int_eq(rc, 0);
-    bytes = apr_pmemdup(unit_pool, row.mv_data, row.mv_size);
-    bytes[row.mv_size - 1] = ' ';
-    row.mv_data = bytes;
+    bytes = apr_pmemdup(unit_pool, row.data, row.len);
+    bytes[row.len - 1] = ' ';
+    row.data = bytes;
     return pay_rows_put(txn, PAY_TABLE_REFUND, &key, &row, 0);
 }
 

@@ -152,10 +152,10 @@ static apr_status_t refund(pay_store_t *store, apr_int64_t amount_minor)
     pay_refund_t *out, *proposal = till_refund_proposal(0, "order-1", amount_minor);
     pay_refund_verdict_t verdict;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
     proposal->refund_reference = "ref-1";
-    return pay_store_refund_open(&out, &charge, &verdict, &kept, store, proposal, NULL, 0,
+    return pay_store_refund_open(&out, &charge, &verdict, &record, store, proposal, NULL, 0,
                                  unit_pool);
 }
 

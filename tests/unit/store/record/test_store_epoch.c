@@ -224,16 +224,18 @@ START_TEST(test_sequences)
     apr_uint32_t sequence;
     pay_epoch_t other;
     pay_rows_txn_t txn;
+    MDB_txn *native;
     size_t i;
 
     for (i = 0; i < UNIT_ROWS(rows); i++) {
-        ck_assert_int_eq(mdb_txn_begin(store->env->mdb, NULL, 0, &txn.mdb), 0);
+        ck_assert_int_eq(mdb_txn_begin(store->env->mdb, NULL, 0, &native), 0);
+        txn.native = native;
         other = epoch;
         other.number = rows[i].number;
         ck_assert_int_eq(pay_store_epoch_store(&txn, &other), 0);
         ck_assert_int_eq(pay_store_epoch_sequence(&sequence, &txn, rows[i].last), 0);
         ck_assert_msg(sequence == rows[i].want, "%s: %u", rows[i].name, sequence);
-        mdb_txn_abort(txn.mdb);
+        mdb_txn_abort(native);
     }
     store_close(store);
 }
@@ -275,13 +277,15 @@ START_TEST(test_older_store)
 {
     const char *dir = store_make();
     pay_store_t *store = fixture_open(dir);
-    MDB_val key = {5, (void *)"epoch"};
+    pay_bytes_t key = {5, "epoch"};
     pay_rows_txn_t txn;
+    MDB_txn *native;
 
     ck_assert_int_eq(epoch_of(store).held, 0);
-    ck_assert_int_eq(mdb_txn_begin(store->env->mdb, NULL, 0, &txn.mdb), 0);
+    ck_assert_int_eq(mdb_txn_begin(store->env->mdb, NULL, 0, &native), 0);
+    txn.native = native;
     ck_assert_int_eq(pay_rows_del(&txn, PAY_TABLE_META, &key), 0);
-    ck_assert_int_eq(mdb_txn_commit(txn.mdb), 0);
+    ck_assert_int_eq(mdb_txn_commit(native), 0);
     ck_assert_int_eq(pay_store_backup(store, path_in(base, "early"), unit_pool), APR_SUCCESS);
     store_close(store);
     store = fixture_open(path_in(base, "early"));
@@ -308,7 +312,7 @@ static int charged_work(pay_rows_txn_t *txn, void *baton)
     const pay_scope_t scope = {1, charged->mode};
     const pay_store_scope_t row = {.charge_seq = 1, .created_at = charged->at};
     pay_store_key_t key;
-    MDB_val at, mark = {4, (void *)"mark"};
+    pay_bytes_t at, mark = {4, "mark"};
     int rc;
 
     pay_store_charge_time_key(&key, &scope, charged->at, 1);

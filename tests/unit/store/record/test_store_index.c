@@ -23,13 +23,13 @@ static int taken;
 static int entry_of(pay_store_entry_t *entry, pay_table_t table, int number, int value)
 {
     if (number == 0) {
-        return MDB_NOTFOUND;
+        return PAY_ROWS_NOTFOUND;
     }
     entry->table = table;
     pay_store_key_start(&entry->key);
     pay_store_key_u32(&entry->key, (apr_uint32_t)number);
     pay_store_entry_number(entry, (apr_uint64_t)value);
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static int own_of(pay_store_entry_t *entry, const pay_store_key_t *at, const void *record)
@@ -105,7 +105,7 @@ static int move_work(pay_rows_txn_t *txn, void *baton)
     move->rc = move->again
                    ? pay_store_index_put(txn, &thing_record, &nowhere, move->after)
                    : pay_store_index_move(txn, &thing_record, &nowhere, move->before, move->after);
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static int move(const thing_t *before, const thing_t *after)
@@ -128,22 +128,22 @@ static int list_work(pay_rows_txn_t *txn, void *baton)
                   {'d', PAY_TABLE_LATE_DUE}};
     const char **text = baton;
     MDB_cursor *cursor;
-    MDB_val key, val;
+    pay_bytes_t key, val;
     size_t i;
     int rc;
 
     *text = "";
     for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-        ck_assert_int_eq(mdb_cursor_open(txn->mdb, pay_lmdb_dbi(tables[i].table), &cursor), 0);
-        for (rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST); !rc;
-             rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT)) {
-            *text = apr_psprintf(unit_pool, "%s%c%d=%d ", *text, tables[i].letter,
-                                 (int)pay_store_read_u32(key.mv_data),
-                                 (int)pay_store_read_u64(val.mv_data));
+        ck_assert_int_eq(mdb_cursor_open(txn->native, pay_lmdb_dbi(tables[i].table), &cursor), 0);
+        for (rc = mdb_cursor_get(cursor, pay_lmdb_val(&key), pay_lmdb_val(&val), MDB_FIRST); !rc;
+             rc = mdb_cursor_get(cursor, pay_lmdb_val(&key), pay_lmdb_val(&val), MDB_NEXT)) {
+            *text =
+                apr_psprintf(unit_pool, "%s%c%d=%d ", *text, tables[i].letter,
+                             (int)pay_store_read_u32(key.data), (int)pay_store_read_u64(val.data));
         }
         mdb_cursor_close(cursor);
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 static void check_entries(const char *name, const char *want)
@@ -202,9 +202,9 @@ START_TEST(test_moves)
     const thing_t *after = moves[_i].kept ? &moves[_i].after : NULL;
 
     if (before) {
-        ck_assert_int_eq(move(NULL, before), MDB_SUCCESS);
+        ck_assert_int_eq(move(NULL, before), 0);
     }
-    ck_assert_msg(move(before, after) == MDB_SUCCESS, "%s", moves[_i].name);
+    ck_assert_msg(move(before, after) == 0, "%s", moves[_i].name);
     check_entries(moves[_i].name, moves[_i].want);
 }
 END_TEST
@@ -215,7 +215,7 @@ START_TEST(test_missing)
     const thing_t thing = {.own = 1, .unique = 2, .first = 3, .due = 4, .former = 5};
     const thing_t next = {.own = 11, .unique = 12, .first = 13, .due = 14};
 
-    ck_assert_int_eq(move(&thing, _i ? NULL : &next), MDB_SUCCESS);
+    ck_assert_int_eq(move(&thing, _i ? NULL : &next), 0);
     check_entries("missing", _i ? "" : "o11=0 u12=0 f13=0 d14=0 ");
 }
 END_TEST
@@ -224,8 +224,8 @@ START_TEST(test_unique)
 {
     const thing_t one = {.unique = 2, .value = 1}, two = {.unique = 2, .value = 2};
 
-    ck_assert_int_eq(move(NULL, &one), MDB_SUCCESS);
-    ck_assert_int_eq(move(NULL, &two), MDB_KEYEXIST);
+    ck_assert_int_eq(move(NULL, &one), 0);
+    ck_assert_int_eq(move(NULL, &two), PAY_ROWS_EXISTS);
     check_entries("the first", "u2=1 ");
 }
 END_TEST
@@ -236,13 +236,13 @@ START_TEST(test_first)
     const thing_t one = {.first = 3, .value = 1}, two = {.first = 3, .value = 2};
 
     taken = 0;
-    ck_assert_int_eq(move(NULL, &one), MDB_SUCCESS);
-    ck_assert_int_eq(move(NULL, &two), MDB_SUCCESS);
+    ck_assert_int_eq(move(NULL, &one), 0);
+    ck_assert_int_eq(move(NULL, &two), 0);
     ck_assert_int_eq(taken, 1);
     check_entries("both", "f3=1 ");
-    ck_assert_int_eq(move(&two, NULL), MDB_SUCCESS);
+    ck_assert_int_eq(move(&two, NULL), 0);
     check_entries("the second is gone", "f3=1 ");
-    ck_assert_int_eq(move(&one, NULL), MDB_SUCCESS);
+    ck_assert_int_eq(move(&one, NULL), 0);
     check_entries("both are gone", "");
 }
 END_TEST
@@ -252,11 +252,11 @@ START_TEST(test_former)
 {
     const thing_t left = {.due = 5}, thing = {.due = 4, .former = 5}, same = thing;
 
-    ck_assert_int_eq(move(NULL, &left), MDB_SUCCESS);
-    ck_assert_int_eq(move(&thing, &same), MDB_SUCCESS);
+    ck_assert_int_eq(move(NULL, &left), 0);
+    ck_assert_int_eq(move(&thing, &same), 0);
     check_entries("moved", "d4=0 ");
-    ck_assert_int_eq(move(NULL, &left), MDB_SUCCESS);
-    ck_assert_int_eq(move(&thing, NULL), MDB_SUCCESS);
+    ck_assert_int_eq(move(NULL, &left), 0);
+    ck_assert_int_eq(move(&thing, NULL), 0);
     check_entries("taken out of both", "");
 }
 END_TEST
@@ -267,7 +267,7 @@ START_TEST(test_put)
     move_t again = {.after = &thing, .again = 1};
 
     till_raw(move_work, &again);
-    ck_assert_int_eq(again.rc, MDB_SUCCESS);
+    ck_assert_int_eq(again.rc, 0);
     check_entries("what can only be its own", "o1=0 d4=0 ");
 }
 END_TEST
@@ -337,7 +337,7 @@ static int look_work(pay_rows_txn_t *txn, void *baton)
     static const apr_time_t from[] = {20, 21, 41};
     look_t *look = baton;
     const int row = look->row;
-    apr_array_header_t *list = apr_array_make(unit_pool, 1, sizeof(MDB_val));
+    apr_array_header_t *list = apr_array_make(unit_pool, 1, sizeof(pay_bytes_t));
     pay_store_timed_t timed;
     const char *at;
     int i;
@@ -356,10 +356,10 @@ static int look_work(pay_rows_txn_t *txn, void *baton)
                      0);
     look->text = "";
     for (i = 0; i < list->nelts; i++) {
-        at = (const char *)APR_ARRAY_IDX(list, i, MDB_val).mv_data + sizeof(apr_uint32_t);
+        at = (const char *)APR_ARRAY_IDX(list, i, pay_bytes_t).data + sizeof(apr_uint32_t);
         look->text = apr_psprintf(unit_pool, "%s%d ", look->text, (int)pay_store_read_time(at));
     }
-    return MDB_SUCCESS;
+    return 0;
 }
 
 START_TEST(test_looks)
@@ -376,7 +376,7 @@ END_TEST
 static int entry_del_work(pay_rows_txn_t *txn, void *baton)
 {
     const pay_store_key_t *key = baton;
-    const MDB_val at = pay_store_key_val(key);
+    const pay_bytes_t at = pay_store_key_val(key);
 
     return pay_store_entry_del(txn, PAY_TABLE_LATE_DUE, &at);
 }
@@ -386,7 +386,7 @@ START_TEST(test_entry_del)
     const thing_t thing = {.due = 4};
     pay_store_key_t key;
 
-    ck_assert_int_eq(move(NULL, &thing), MDB_SUCCESS);
+    ck_assert_int_eq(move(NULL, &thing), 0);
     pay_store_key_start(&key);
     pay_store_key_u32(&key, 4);
     till_raw(entry_del_work, &key);
@@ -401,7 +401,7 @@ START_TEST(test_no_entry_can_be_made)
     const thing_t odd = {.own = 1, .unique = -1}, thing = {.own = 1, .unique = 2};
 
     ck_assert_int_eq(move(NULL, &odd), EINVAL);
-    ck_assert_int_eq(move(&odd, &thing), MDB_SUCCESS);
+    ck_assert_int_eq(move(&odd, &thing), 0);
     check_entries("replaced", "o1=0 u2=0 ");
 }
 END_TEST

@@ -53,7 +53,7 @@ END_TEST
 START_TEST(test_full)
 {
     const char *url = apr_pstrcat(unit_pool, "lmdb:", unit_dir(), NULL);
-    static char text[PAY_STORE_KEPT_TEXT_MAX];
+    static char text[PAY_STORE_IDEMPOTENCY_TEXT_MAX];
     pay_store_options_t options = pay_store_options_default;
     pay_idempotency_t use = {.operation = PAY_OPERATION_VOID, .key = "k"};
     const pay_account_settings_t *settings = &pay_account_settings_builtin;
@@ -61,7 +61,7 @@ START_TEST(test_full)
     pay_account_t *account;
     pay_store_stat_t stat;
     pay_store_t *store;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     apr_status_t rv = APR_SUCCESS;
     int n;
 
@@ -74,7 +74,7 @@ START_TEST(test_full)
     scope.account = account->number;
     for (n = 0; rv == APR_SUCCESS && n < 10000; n++) {
         use.key = apr_psprintf(unit_pool, "k-%d", n);
-        rv = pay_store_kept_put(&kept, store, &scope, &use, text, unit_pool);
+        rv = pay_store_idempotency_put(&record, store, &scope, &use, text, unit_pool);
     }
     ck_assert_int_eq(rv, PAY_STORE_EFULL);
     ck_assert_int_eq(pay_store_stat(&stat, store, unit_pool), APR_SUCCESS);

@@ -89,7 +89,7 @@ START_TEST(test_every_row_counts)
 {
     const pay_idempotency_t *use = till_use(PAY_OPERATION_VOID, "k-1", "a");
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int expired;
 
     ck_assert_uint_eq(count(_i), 0);
@@ -104,7 +104,7 @@ START_TEST(test_every_row_counts)
     ck_assert_int_eq(link_create(_i, "link-1"), APR_EEXIST);
     ck_assert_uint_eq(count(_i), 5);
     ck_assert_int_eq(
-        pay_store_kept_put(&kept, till->store, &till->scopes[_i], use, "{}", unit_pool),
+        pay_store_idempotency_put(&record, till->store, &till->scopes[_i], use, "{}", unit_pool),
         APR_SUCCESS);
     ck_assert_uint_eq(count(_i), 6);
     outlet_open(_i, PAY_ENDPOINT_WEBHOOK);
@@ -115,8 +115,9 @@ START_TEST(test_every_row_counts)
     ck_assert_uint_eq(count(_i), 7);
     ck_assert_uint_eq(rows_of(_i).entries, 1);
     ck_assert_int_ge(outlet_run(PAY_EVENT_DELIVERED), 1);
-    ck_assert_int_eq(pay_store_kept_expire(&expired, till->store,
-                                           till_clock + 2 * PAY_IDEMPOTENCY_KEEP, 10, unit_pool),
+    ck_assert_int_eq(pay_store_idempotency_expire(&expired, till->store,
+                                                  till_clock + 2 * PAY_IDEMPOTENCY_KEEP, 10,
+                                                  unit_pool),
                      APR_SUCCESS);
     ck_assert_uint_eq(count(_i), 5);
     till_check_clean();
@@ -131,7 +132,7 @@ START_TEST(test_quota)
     pay_refund_verdict_t verdict;
     pay_refund_t *refund;
     pay_claim_t claim;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
     outlet_open(0, PAY_ENDPOINT_WEBHOOK);
     (void)till_charge(0, "order-1", 1000);
@@ -143,16 +144,16 @@ START_TEST(test_quota)
     ck_assert_int_eq(pay_store_charge_open(&out, &claim, till->store,
                                            till_proposal(0, "order-3", 1), NULL, NULL, unit_pool),
                      PAY_STORE_EFULL);
-    ck_assert_int_eq(pay_store_refund_open(&refund, &out, &verdict, &kept, till->store,
+    ck_assert_int_eq(pay_store_refund_open(&refund, &out, &verdict, &record, till->store,
                                            till_refund_proposal(0, "order-1", 2000), use, 0,
                                            unit_pool),
                      APR_SUCCESS);
-    ck_assert_ptr_null(till_kept(0, use)); /* a refusal is not stored then */
-    ck_assert_int_eq(pay_store_refund_open(&refund, &out, &verdict, &kept, till->store,
+    ck_assert_ptr_null(till_idempotency(0, use)); /* a refusal is not stored then */
+    ck_assert_int_eq(pay_store_refund_open(&refund, &out, &verdict, &record, till->store,
                                            till_refund_proposal(0, "paid", 10), use, 0, unit_pool),
                      PAY_STORE_EFULL);
     ck_assert_ptr_null(refund);
-    ck_assert_ptr_null(till_kept(0, use));
+    ck_assert_ptr_null(till_idempotency(0, use));
     ck_assert_int_eq(till_resolve(&open, 0, open->seq, PAY_OUTCOME_APPROVED), 1);
     ck_assert_int_eq(till_refund_resolve(&refund, 0, "rfd_1", PAY_OUTCOME_APPROVED), 1);
     ck_assert_uint_gt(count(0), (apr_uint64_t)till->store->options.account_rows_max);
@@ -191,7 +192,7 @@ START_TEST(test_audit_is_bounded)
 END_TEST
 
 /* Visitors fill an eighth; the shop goes on, and paid checkouts make room for others. */
-START_TEST(test_strangers_eighth)
+START_TEST(test_eighth_of_anonymous_clients)
 {
     pay_charge_t *charge;
     int n;
@@ -228,7 +229,7 @@ static int miscount_work(pay_rows_txn_t *txn, void *baton)
     if (*rows) {
         row.rows_told++;
     } else {
-        row.strangers++;
+        row.anonymous++;
     }
     return pay_store_scope_write(txn, &till->scopes[0], &row, unit_pool);
 }
@@ -250,7 +251,7 @@ static const struct {
     int (*judge)(int *reached, pay_rows_txn_t *txn, const pay_scope_t *scope);
 } quota_rows[] = {
     {"the account's", pay_store_rows_quota},
-    {"of strangers", pay_store_rows_quota_strangers},
+    {"of anonymous", pay_store_rows_quota_anonymous},
 };
 
 static int judge_work(pay_rows_txn_t *txn, void *baton)
@@ -282,7 +283,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_every_row_counts, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_quota);
     tcase_add_test(tcase, test_audit_is_bounded);
-    tcase_add_test(tcase, test_strangers_eighth);
+    tcase_add_test(tcase, test_eighth_of_anonymous_clients);
     tcase_add_loop_test(tcase, test_check_counts, 0, 2);
     tcase_add_loop_test(tcase, test_damaged_count, 0, UNIT_ROWS(quota_rows));
 }

@@ -17,9 +17,9 @@ typedef struct seen_t {
 static int fill_work(pay_rows_txn_t *txn, void *baton)
 {
     const int rows = *(int *)baton;
-    MDB_val val = {1, (void *)"x"};
+    pay_bytes_t val = {1, "x"};
     pay_store_key_t key;
-    MDB_val at;
+    pay_bytes_t at;
     int rc = 0;
     int i;
 
@@ -32,13 +32,13 @@ static int fill_work(pay_rows_txn_t *txn, void *baton)
     return rc;
 }
 
-static int see(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
+static int see(void *baton, pay_rows_txn_t *txn, const pay_bytes_t *key, const pay_bytes_t *val)
 {
     seen_t *seen = baton;
 
     (void)txn;
     (void)val;
-    if (pay_store_read_u64((const char *)key->mv_data + PAY_STORE_SCOPE_LEN) != seen->next) {
+    if (pay_store_read_u64((const char *)key->data + PAY_STORE_SCOPE_LEN) != seen->next) {
         seen->wrong = 1;
     }
     seen->next++;
@@ -77,7 +77,8 @@ START_TEST(test_every_row_once_in_order)
 }
 END_TEST
 
-static int count_only(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
+static int count_only(void *baton, pay_rows_txn_t *txn, const pay_bytes_t *key,
+                      const pay_bytes_t *val)
 {
     (void)txn;
     (void)key;
@@ -104,7 +105,7 @@ static const struct {
     apr_status_t want;
 } stop_rows[] = {
     {"a bad row", PAY_ROWS_BAD, PAY_STORE_ECORRUPT},
-    {"a missing row is not the end", MDB_NOTFOUND, PAY_STORE_ECORRUPT},
+    {"a missing row is not the end", PAY_ROWS_NOTFOUND, PAY_STORE_ECORRUPT},
     {"a refusal", EINVAL, APR_EINVAL},
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "till.h"
 
-#include "store/payment/kept.h"
+#include "store/payment/idempotency.h"
 
 #define END (TILL_NOW + PAY_IDEMPOTENCY_KEEP)
 #define HOUR apr_time_from_sec(60 * 60)
@@ -10,7 +10,7 @@ static int expire(apr_time_t now, int limit)
 {
     int count;
 
-    ck_assert_int_eq(pay_store_kept_expire(&count, till->store, now, limit, unit_pool),
+    ck_assert_int_eq(pay_store_idempotency_expire(&count, till->store, now, limit, unit_pool),
                      APR_SUCCESS);
     return count;
 }
@@ -22,30 +22,30 @@ static const pay_idempotency_t *text_use(const char *key)
 
 static void keep_text(int i, const char *key)
 {
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
-    ck_assert_int_eq(
-        pay_store_kept_put(&kept, till->store, &till->scopes[i], text_use(key), "{}", unit_pool),
-        APR_SUCCESS);
+    ck_assert_int_eq(pay_store_idempotency_put(&record, till->store, &till->scopes[i],
+                                               text_use(key), "{}", unit_pool),
+                     APR_SUCCESS);
 }
 
 /*
  * Stored while the clock was ahead: nobody knows how long ago, so it is kept for the whole time
  * from now on.
  */
-START_TEST(test_kept_ahead)
+START_TEST(test_stored_ahead)
 {
     till_clock = TILL_NOW + 365 * 24 * HOUR;
     keep_text(0, "key-1");
     till_clock = TILL_NOW;
     keep_text(1, "key-2");
     ck_assert_int_eq(expire(TILL_NOW, 10), 1);
-    ck_assert_ptr_nonnull(till_kept(0, text_use("key-1")));
+    ck_assert_ptr_nonnull(till_idempotency(0, text_use("key-1")));
     till_check_clean();
     ck_assert_int_eq(expire(TILL_NOW, 10), 0);
     ck_assert_int_eq(expire(END - 1, 10), 0);
     ck_assert_int_eq(expire(END, 10), 2);
-    ck_assert_ptr_null(till_kept(0, text_use("key-1")));
+    ck_assert_ptr_null(till_idempotency(0, text_use("key-1")));
     till_check_clean();
 }
 END_TEST
@@ -75,9 +75,9 @@ static const pay_idempotency_t *keep_refund(int i, apr_int64_t amount_minor)
     pay_refund_verdict_t verdict;
     pay_refund_t *refund;
     pay_charge_t *charge;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
-    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store,
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &record, till->store,
                                            till_refund_proposal(i, "order-1", amount_minor), use, 0,
                                            unit_pool),
                      APR_SUCCESS);
@@ -99,11 +99,11 @@ START_TEST(test_times)
     ck_assert_int_eq(expire(END - 1, 10), 0);
     ck_assert_str_eq(till_snapshot(), before);
     ck_assert_int_eq(expire(END, 10), 1);
-    ck_assert_ptr_null(till_kept(0, text_use("key-1")));
-    ck_assert_ptr_nonnull(till_kept(1, text_use("key-1")));
+    ck_assert_ptr_null(till_idempotency(0, text_use("key-1")));
+    ck_assert_ptr_nonnull(till_idempotency(1, text_use("key-1")));
     ck_assert_int_eq(expire(END + apr_time_from_sec(9), 10), 2);
     for (i = 0; i < TILL_SCOPES; i++) {
-        ck_assert_ptr_null(till_kept(i, text_use("key-1")));
+        ck_assert_ptr_null(till_idempotency(i, text_use("key-1")));
         keep_text(i, "key-1"); /* and may be used again */
     }
     till_check_clean();
@@ -124,7 +124,7 @@ START_TEST(test_limit)
     ck_assert_int_eq(expire(END, 3), 0);
     for (n = 0; n < 7; n++) {
         ck_assert_ptr_null(
-            till_kept(n % TILL_SCOPES, text_use(apr_psprintf(unit_pool, "key-%d", n))));
+            till_idempotency(n % TILL_SCOPES, text_use(apr_psprintf(unit_pool, "key-%d", n))));
     }
     till_check_clean();
 }
@@ -142,21 +142,21 @@ START_TEST(test_pending)
     (void)till_resolve(&charge, _i, 1, PAY_OUTCOME_DECLINED);
     ck_assert_int_eq(expire(END, 10), TILL_SCOPES);
     for (i = 0; i < TILL_SCOPES; i++) {
-        ck_assert((till_kept(i, charge_use()) == NULL) == (i == _i));
+        ck_assert((till_idempotency(i, charge_use()) == NULL) == (i == _i));
     }
     till_check_clean();
     ck_assert_int_eq(expire(END + HOUR - 1, 10), 0);
     ck_assert_int_eq(expire(END + HOUR, 10), TILL_SCOPES - 1);
     for (i = 0; i < TILL_SCOPES; i++) {
         if (i != _i) {
-            ck_assert_ptr_nonnull(till_kept(i, charge_use())->charge);
+            ck_assert_ptr_nonnull(till_idempotency(i, charge_use())->charge);
             (void)till_resolve(&charge, i, 1, PAY_OUTCOME_APPROVED);
         }
     }
     till_check_clean();
     ck_assert_int_eq(expire(END + 2 * HOUR, 10), TILL_SCOPES - 1);
     for (i = 0; i < TILL_SCOPES; i++) {
-        ck_assert_ptr_null(till_kept(i, charge_use()));
+        ck_assert_ptr_null(till_idempotency(i, charge_use()));
         ck_assert(till_find(i, "order-1")->seq == 1); /* the charge itself stays */
     }
     ck_assert_int_eq(expire(END + 100 * HOUR, 10), 0);
@@ -175,7 +175,7 @@ START_TEST(test_withdraw_after_a_look)
     ck_assert_int_eq(expire(END, 10), TILL_SCOPES);
     ck_assert_int_eq(pay_store_charge_withdraw(till->store, &till->scopes[_i], 1, unit_pool),
                      APR_SUCCESS);
-    ck_assert_ptr_null(till_kept(_i, charge_use()));
+    ck_assert_ptr_null(till_idempotency(_i, charge_use()));
     till_check_clean();
     ck_assert_int_eq(expire(END + HOUR, 10), TILL_SCOPES - 1);
 }
@@ -193,8 +193,8 @@ START_TEST(test_refunds_stay)
     }
     ck_assert_int_eq(expire(END + 1000 * HOUR, 10), TILL_SCOPES); /* the refusals */
     for (i = 0; i < TILL_SCOPES; i++) {
-        ck_assert_ptr_null(till_kept(i, refusal));
-        ck_assert_ptr_nonnull(till_kept(i, refund)->refund);
+        ck_assert_ptr_null(till_idempotency(i, refusal));
+        ck_assert_ptr_nonnull(till_idempotency(i, refund)->refund);
     }
     till_check_clean();
 }
@@ -205,12 +205,12 @@ END_TEST
 /* The entry of the row at `use` that is due at `due_at`. */
 static void due_key(pay_store_key_t *key, int i, const pay_idempotency_t *use, apr_time_t due_at)
 {
-    pay_store_key_t kept;
-    MDB_val at;
+    pay_store_key_t record;
+    pay_bytes_t at;
 
-    till_kept_key(&kept, i, use);
-    at = pay_store_key_val(&kept);
-    pay_store_kept_due_key(key, due_at, &at);
+    till_idempotency_key(&record, i, use);
+    at = pay_store_key_val(&record);
+    pay_store_idempotency_due_key(key, due_at, &at);
 }
 
 START_TEST(test_bad_row_waits)
@@ -221,8 +221,8 @@ START_TEST(test_bad_row_waits)
     for (i = 0; i < TILL_SCOPES; i++) {
         keep_text(i, "key-1");
     }
-    till_kept_key(&key, _i, text_use("key-1"));
-    till_plant(PAY_TABLE_KEPT, &key, "\1\1", 2);
+    till_idempotency_key(&key, _i, text_use("key-1"));
+    till_plant(PAY_TABLE_IDEMPOTENCY, &key, "\1\1", 2);
     ck_assert_int_eq(expire(END, 10), TILL_SCOPES); /* it stops none of the others */
     ck_assert_int_eq(till_lines[PAY_LOG_ERR], 1);
     ck_assert_int_eq(expire(END, 10), 0);
@@ -232,7 +232,7 @@ START_TEST(test_bad_row_waits)
     ck_assert_int_eq(expire(END + HOUR, 10), 0);
     for (i = 0; i < TILL_SCOPES; i++) {
         if (i != _i) {
-            ck_assert_ptr_null(till_kept(i, text_use("key-1")));
+            ck_assert_ptr_null(till_idempotency(i, text_use("key-1")));
         }
     }
 }
@@ -285,15 +285,15 @@ START_TEST(test_stray_entries)
         refund = keep_refund(i, 100);
         use = strcmp(stray_cases[_i].key, "key-r") == 0 ? refund : text_use(stray_cases[_i].key);
         due_key(&key, i, use, stray_cases[_i].due_at);
-        till_plant(PAY_TABLE_KEPT_DUE, &key, "", 0);
+        till_plant(PAY_TABLE_IDEMPOTENCY_DUE, &key, "", 0);
     }
     ck_assert_msg(expire(now, 10) > 0, "%s", name);
     ck_assert_msg(expire(now, 10) == 0, "%s", name);
     till_check_clean();
     for (i = 0; i < TILL_SCOPES; i++) {
-        ck_assert_ptr_nonnull(till_kept(i, refund)->refund);
-        ck_assert_msg((till_kept(i, text_use("key-1")) == NULL) == stray_cases[_i].gone, "%s",
-                      name);
+        ck_assert_ptr_nonnull(till_idempotency(i, refund)->refund);
+        ck_assert_msg((till_idempotency(i, text_use("key-1")) == NULL) == stray_cases[_i].gone,
+                      "%s", name);
     }
     ck_assert_int_eq(till_lines[PAY_LOG_ERR], 0);
 }
@@ -306,15 +306,15 @@ START_TEST(test_entries_of_a_wrong_length)
 
     keep_text(_i, "key-1");
     due_key(&key, _i, text_use("key-1"), TILL_NOW);
-    for (len = 1; len < PAY_STORE_KEPT_DUE_KEY_LEN; len += 9) {
+    for (len = 1; len < PAY_STORE_IDEMPOTENCY_DUE_KEY_LEN; len += 9) {
         key.len = len;
-        till_plant(PAY_TABLE_KEPT_DUE, &key, "", 0);
+        till_plant(PAY_TABLE_IDEMPOTENCY_DUE, &key, "", 0);
     }
     while (expire(TILL_NOW, 2) > 0) { /* each is reported once, and removed */
         ck_assert_int_lt(till_lines[PAY_LOG_ERR], 10);
     }
     ck_assert_int_eq(till_lines[PAY_LOG_ERR], 6);
-    ck_assert_ptr_nonnull(till_kept(_i, text_use("key-1")));
+    ck_assert_ptr_nonnull(till_idempotency(_i, text_use("key-1")));
     till_check_clean();
 }
 END_TEST
@@ -323,7 +323,7 @@ static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
     tcase_add_test(tcase, test_times);
-    tcase_add_test(tcase, test_kept_ahead);
+    tcase_add_test(tcase, test_stored_ahead);
     tcase_add_test(tcase, test_limit);
     tcase_add_loop_test(tcase, test_pending, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_withdraw_after_a_look, 0, TILL_SCOPES);

@@ -2,39 +2,41 @@
 #include "payers.h"
 
 #define SCOPE 1
-#define MANY (PAY_STORE_TOUR_ROWS_MAX + 50)
+#define MANY (PAY_STORE_CASCADE_ROWS_MAX + 50)
 
 static int leave_at; /* the number of the refund at which a charge is left; 0: none */
 
-static int begin(int *leave, pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
+static int begin(int *leave, pay_store_cascade_t *cascade, pay_rows_txn_t *txn,
+                 pay_charge_t *charge)
 {
-    (void)tour;
+    (void)cascade;
     (void)txn;
     *leave = strcmp(charge->reference, "not-this-one") == 0;
-    return MDB_SUCCESS;
+    return 0;
 }
 
-static int event(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_event_t *event)
+static int event(pay_store_cascade_t *cascade, pay_rows_txn_t *txn, pay_event_t *event)
 {
-    tour->events_done++;
+    cascade->events_done++;
     return pay_store_event_remove(txn, event);
 }
 
-static int refund(int *leave, pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_store_refund_t *row)
+static int refund(int *leave, pay_store_cascade_t *cascade, pay_rows_txn_t *txn,
+                  pay_store_refund_t *row)
 {
     (void)txn;
     (void)row;
-    *leave = leave_at > 0 && (int)tour->refunds_done == leave_at - 1;
-    tour->refunds_done++;
-    return MDB_SUCCESS;
+    *leave = leave_at > 0 && (int)cascade->refunds_done == leave_at - 1;
+    cascade->refunds_done++;
+    return 0;
 }
 
-static int charge(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
+static int charge(pay_store_cascade_t *cascade, pay_rows_txn_t *txn, pay_charge_t *charge)
 {
     (void)txn;
     (void)charge;
-    tour->charges_done++;
-    return MDB_SUCCESS;
+    cascade->charges_done++;
+    return 0;
 }
 
 static const pay_store_visitor_t visitor = {
@@ -46,21 +48,21 @@ typedef struct sums_t {
 } sums_t;
 
 /* Between two transactions of a batch delete the store is consistent. */
-static void counted(const pay_store_tour_t *tour, void *baton)
+static void counted(const pay_store_cascade_t *cascade, void *baton)
 {
     sums_t *sums = baton;
 
     till_check_clean();
     sums->transactions++;
-    sums->charges += tour->charges_done;
-    sums->refunds += tour->refunds_done;
-    sums->events += tour->events_done;
+    sums->charges += cascade->charges_done;
+    sums->refunds += cascade->refunds_done;
+    sums->events += cascade->events_done;
 }
 
-static sums_t tour_of(const apr_uint64_t *seqs, int count)
+static sums_t cascade_of(const apr_uint64_t *seqs, int count)
 {
     apr_array_header_t *charges = apr_array_make(unit_pool, count, sizeof(apr_uint64_t));
-    pay_store_tour_t tour = {
+    pay_store_cascade_t cascade = {
         .visitor = &visitor, .scope = &till->scopes[SCOPE], .charges = charges, .p = unit_pool};
     sums_t sums = {.transactions = 0};
     int n;
@@ -68,7 +70,7 @@ static sums_t tour_of(const apr_uint64_t *seqs, int count)
     for (n = 0; n < count; n++) {
         APR_ARRAY_PUSH(charges, apr_uint64_t) = seqs[n];
     }
-    ck_assert_int_eq(pay_store_tour(&tour, till->store, counted, &sums), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_cascade(&cascade, till->store, counted, &sums), APR_SUCCESS);
     return sums;
 }
 
@@ -92,7 +94,7 @@ START_TEST(test_many_rows)
     seqs[0] = plant.charge->seq;
     seqs[1] = 99; /* there is none */
     seqs[2] = till_find(SCOPE, "second")->seq;
-    sums = tour_of(seqs, UNIT_ROWS(seqs));
+    sums = cascade_of(seqs, UNIT_ROWS(seqs));
     ck_assert_uint_eq(sums.charges, 2);
     ck_assert_uint_eq(sums.refunds, PAY_STORE_ROWS_MAX);
     ck_assert_uint_eq(sums.events, MANY + 3 + 3);
@@ -116,7 +118,7 @@ START_TEST(test_left)
         seqs[0] = 1;
         seqs[1] = 2;
         seqs[2] = 3;
-        sums = tour_of(seqs, UNIT_ROWS(seqs));
+        sums = cascade_of(seqs, UNIT_ROWS(seqs));
         ck_assert_int_eq((int)sums.refunds, leave_at ? leave_at : 5);
         ck_assert_uint_eq(sums.charges, leave_at ? 1 : 2);
     }

@@ -33,66 +33,67 @@ static apr_status_t open_secret(const char **out, const pay_outbox_t *outbox,
     return pay_keyring_open(out, outbox->keyring, context, sealed, outbox->take_pool);
 }
 
-static void open_secrets(pay_outbox_desk_t *desk, const pay_outbox_t *outbox)
+static void open_secrets(pay_outbox_destination_t *destination, const pay_outbox_t *outbox)
 {
-    const pay_endpoint_t *endpoint = desk->endpoint;
+    const pay_endpoint_t *endpoint = destination->endpoint;
     apr_status_t rv;
 
     if (!outbox->keyring) {
-        desk->waits = no_keyring;
+        destination->waits = no_keyring;
         return;
     }
-    rv = open_secret(&desk->secret, outbox, endpoint, endpoint->secret);
+    rv = open_secret(&destination->secret, outbox, endpoint, endpoint->secret);
     if (rv == APR_SUCCESS && *endpoint->old_secret && pay_time_now() < endpoint->old_secret_until) {
-        rv = open_secret(&desk->old_secret, outbox, endpoint, endpoint->old_secret);
+        rv = open_secret(&destination->old_secret, outbox, endpoint, endpoint->old_secret);
     }
     if (rv != APR_SUCCESS) {
-        desk->waits = not_open;
+        destination->waits = not_open;
     }
 }
 
-static void judge_webhook(pay_outbox_desk_t *desk, const pay_outbox_t *outbox)
+static void judge_webhook(pay_outbox_destination_t *destination, const pay_outbox_t *outbox)
 {
-    const pay_endpoint_t *endpoint = desk->endpoint;
+    const pay_endpoint_t *endpoint = destination->endpoint;
     const int http =
         endpoint->scope.mode == PAY_TEST && outbox->settings->delivery->webhook_insecure;
     const char *fault;
     pay_url_t *url;
     apr_status_t rv;
 
-    open_secrets(desk, outbox);
+    open_secrets(destination, outbox);
     rv = pay_url_parse(&url, &fault, endpoint->address, "https http", outbox->take_pool);
     if (rv != APR_SUCCESS) {
-        desk->fault = fault;
+        destination->fault = fault;
         return;
     }
-    desk->url = url;
-    host_key(desk->host_key, url, outbox->take_pool);
+    destination->url = url;
+    host_key(destination->host_key, url, outbox->take_pool);
     if (strcmp(url->scheme, "https") != 0 && !http) {
-        desk->fault = need_https;
+        destination->fault = need_https;
     }
 }
 
-static void judge_mail(pay_outbox_desk_t *desk, const pay_outbox_t *outbox)
+static void judge_mail(pay_outbox_destination_t *destination, const pay_outbox_t *outbox)
 {
-    desk->waits = outbox->settings->mail.waits;
-    desk->url = outbox->settings->mail.url;
-    if (desk->url) {
-        host_key(desk->host_key, desk->url, outbox->take_pool);
+    destination->waits = outbox->settings->mail.waits;
+    destination->url = outbox->settings->mail.url;
+    if (destination->url) {
+        host_key(destination->host_key, destination->url, outbox->take_pool);
     }
 }
 
-static pay_outbox_desk_t *desk_make(const pay_outbox_t *outbox, const pay_endpoint_t *endpoint)
+static pay_outbox_destination_t *destination_make(const pay_outbox_t *outbox,
+                                                  const pay_endpoint_t *endpoint)
 {
-    pay_outbox_desk_t *desk = apr_pcalloc(outbox->take_pool, sizeof(*desk));
+    pay_outbox_destination_t *destination = apr_pcalloc(outbox->take_pool, sizeof(*destination));
 
-    desk->endpoint = endpoint;
+    destination->endpoint = endpoint;
     if (endpoint->kind == PAY_ENDPOINT_WEBHOOK) {
-        judge_webhook(desk, outbox);
+        judge_webhook(destination, outbox);
     } else {
-        judge_mail(desk, outbox);
+        judge_mail(destination, outbox);
     }
-    return desk;
+    return destination;
 }
 
 static pay_outbox_host_t *find_host(pay_outbox_t *outbox, const unsigned char *key)
@@ -123,45 +124,45 @@ static int least(int a, int b)
  * A host may have a quarter of the remaining places, so that however many of them are slow some are
  * left for the next one; those that failed last share a half.
  */
-static void grant(pay_outbox_t *outbox, pay_outbox_desk_t *desk)
+static void grant(pay_outbox_t *outbox, pay_outbox_destination_t *destination)
 {
     int left = PAY_OUTBOX_IN_FLIGHT_MAX - outbox->in_flight - outbox->granted;
     int share = least(left > 4 ? left / 4 : 1, PAY_OUTBOX_IN_FLIGHT_HOST_MAX);
     pay_outbox_host_t *host;
     int suspects_left;
 
-    desk->grant = 0;
-    host = left > 0 ? find_host(outbox, desk->host_key) : NULL;
+    destination->grant = 0;
+    host = left > 0 ? find_host(outbox, destination->host_key) : NULL;
     if (!host) {
         return;
     }
     share = least(left, share - host->in_flight - host->granted);
-    if (desk->is_suspect) {
+    if (destination->is_suspect) {
         suspects_left = PAY_OUTBOX_SUSPECTS_MAX - outbox->suspects - outbox->suspects_granted;
         share = least(share, suspects_left);
     }
     if (share <= 0) {
         return;
     }
-    desk->host = host;
-    desk->grant = share;
+    destination->host = host;
+    destination->grant = share;
     host->granted += share;
     outbox->granted += share;
-    outbox->suspects_granted += desk->is_suspect ? share : 0;
+    outbox->suspects_granted += destination->is_suspect ? share : 0;
 }
 
 /* Releases all but `taken` of its granted places. */
-static void give_back(pay_outbox_t *outbox, pay_outbox_desk_t *desk, int taken)
+static void give_back(pay_outbox_t *outbox, pay_outbox_destination_t *destination, int taken)
 {
-    const int rest = desk->grant - taken;
+    const int rest = destination->grant - taken;
 
     if (rest <= 0) {
         return;
     }
-    desk->grant = taken;
-    desk->host->granted -= rest;
+    destination->grant = taken;
+    destination->host->granted -= rest;
     outbox->granted -= rest;
-    outbox->suspects_granted -= desk->is_suspect ? rest : 0;
+    outbox->suspects_granted -= destination->is_suspect ? rest : 0;
 }
 
 /* Logs at most once a minute for each of the two. */
@@ -185,7 +186,7 @@ static void complain(pay_outbox_t *outbox, const pay_endpoint_t *endpoint, const
     }
 }
 
-void pay_outbox_desks_clear(pay_outbox_t *outbox)
+void pay_outbox_destinations_clear(pay_outbox_t *outbox)
 {
     int i;
 
@@ -194,8 +195,8 @@ void pay_outbox_desks_clear(pay_outbox_t *outbox)
     }
     outbox->granted = 0;
     outbox->suspects_granted = 0;
-    outbox->desks = apr_hash_make(outbox->take_pool);
-    outbox->desk = NULL;
+    outbox->destinations = apr_hash_make(outbox->take_pool);
+    outbox->destination = NULL;
 }
 
 /*
@@ -207,46 +208,48 @@ int pay_outbox_budget(void *baton, const pay_endpoint_t *endpoint, int taken)
     pay_outbox_t *outbox = baton;
     const char *name = apr_psprintf(outbox->take_pool, "%u %d %d", endpoint->scope.account,
                                     (int)endpoint->scope.mode, (int)endpoint->kind);
-    pay_outbox_desk_t *desk = apr_hash_get(outbox->desks, name, APR_HASH_KEY_STRING);
+    pay_outbox_destination_t *destination =
+        apr_hash_get(outbox->destinations, name, APR_HASH_KEY_STRING);
 
-    if (desk) {
-        give_back(outbox, desk, taken == PAY_EVENT_BUDGET_ASK ? 0 : taken);
+    if (destination) {
+        give_back(outbox, destination, taken == PAY_EVENT_BUDGET_ASK ? 0 : taken);
     } else {
-        desk = desk_make(outbox, endpoint);
-        desk->endpoint = NULL; /* it lives as long as this call */
-        apr_hash_set(outbox->desks, name, APR_HASH_KEY_STRING, desk);
+        destination = destination_make(outbox, endpoint);
+        destination->endpoint = NULL; /* it lives as long as this call */
+        apr_hash_set(outbox->destinations, name, APR_HASH_KEY_STRING, destination);
     }
     if (taken != PAY_EVENT_BUDGET_ASK) {
-        return desk->grant;
+        return destination->grant;
     }
-    if (desk->waits) {
-        complain(outbox, endpoint, desk->waits);
+    if (destination->waits) {
+        complain(outbox, endpoint, destination->waits);
         return -1;
     }
-    desk->is_suspect = endpoint->failures > 0;
-    grant(outbox, desk);
-    if (desk->grant == 0) {
+    destination->is_suspect = endpoint->failures > 0;
+    grant(outbox, destination);
+    if (destination->grant == 0) {
         outbox->denied_ms = pay_time_boot_ms();
     }
-    return desk->grant;
+    return destination->grant;
 }
 
-const pay_outbox_desk_t *pay_outbox_desk(pay_outbox_t *outbox, const pay_endpoint_t *endpoint)
+const pay_outbox_destination_t *pay_outbox_destination(pay_outbox_t *outbox,
+                                                       const pay_endpoint_t *endpoint)
 {
     /* They come endpoint by endpoint. */
-    if (!outbox->desk || outbox->desk->endpoint != endpoint) {
-        outbox->desk = desk_make(outbox, endpoint);
+    if (!outbox->destination || outbox->destination->endpoint != endpoint) {
+        outbox->destination = destination_make(outbox, endpoint);
     }
-    return outbox->desk;
+    return outbox->destination;
 }
 
 void pay_outbox_host_enter(pay_outbox_t *outbox, pay_outbox_try_t *one,
-                           const pay_outbox_desk_t *desk)
+                           const pay_outbox_destination_t *destination)
 {
-    pay_outbox_host_t *host = find_host(outbox, desk->host_key);
+    pay_outbox_host_t *host = find_host(outbox, destination->host_key);
 
     /* A URL that changed since the grant may find no place of its own: it shares one. */
-    one->is_suspect = desk->endpoint->failures > 0;
+    one->is_suspect = destination->endpoint->failures > 0;
     one->host = host ? host : &outbox->hosts[0];
     one->host->in_flight++;
     outbox->in_flight++;

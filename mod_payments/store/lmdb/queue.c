@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/lmdb/line.h"
+#include "store/lmdb/queue.h"
 
 #include "base/shared/clock.h"
 
@@ -22,20 +22,20 @@ int pay_lmdb_batch_pause_us(int batch_count, apr_int64_t commit_us)
 }
 
 /* The caller holds env->mutex for all of these. */
-static void line_join(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
+static void queue_join(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
 {
     waiter->next = NULL;
-    waiter->in_line = 1;
+    waiter->is_queued = 1;
     if (env->last) {
         env->last->next = waiter;
     } else {
         env->first = waiter;
     }
     env->last = waiter;
-    env->in_line++;
+    env->queued++;
 }
 
-static void line_leave(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
+static void queue_leave(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
 {
     pay_lmdb_waiter_t **link = &env->first;
     pay_lmdb_waiter_t *before = NULL;
@@ -48,21 +48,21 @@ static void line_leave(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
         return;
     }
     *link = waiter->next;
-    waiter->in_line = 0;
-    env->in_line--;
+    waiter->is_queued = 0;
+    env->queued--;
     if (env->last == waiter) {
         env->last = before;
     }
 }
 
-void pay_lmdb_line_take(pay_lmdb_env_t *env, pay_lmdb_waiter_t *taken[], int *count, int count_max)
+void pay_lmdb_queue_take(pay_lmdb_env_t *env, pay_lmdb_waiter_t *taken[], int *count, int count_max)
 {
     pay_lmdb_waiter_t *waiter;
 
     pthread_mutex_lock(&env->mutex);
     while (env->first && *count < count_max) {
         waiter = env->first;
-        line_leave(env, waiter);
+        queue_leave(env, waiter);
         taken[(*count)++] = waiter;
     }
     pthread_mutex_unlock(&env->mutex);
@@ -81,33 +81,33 @@ static pay_lmdb_waiter_t *lead_pass_on(pay_lmdb_env_t *env)
     pay_lmdb_waiter_t *waiter = env->first;
 
     if (!waiter) {
-        env->turn_taken = 0;
+        env->is_led = 0;
         pthread_cond_broadcast(&env->changed);
         return NULL;
     }
-    line_leave(env, waiter); /* the lead stays taken: no other thread gets in between */
+    queue_leave(env, waiter); /* the lead stays taken: no other thread gets in between */
     return waiter;
 }
 
 /* Returns 1 if it was still in the queue and has left it: it timed out, and nothing was done. */
 static int withdraw(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
 {
-    int was_in_line;
+    int was_queued;
 
     pthread_mutex_lock(&env->mutex);
-    was_in_line = waiter->in_line;
-    if (was_in_line) {
-        line_leave(env, waiter);
+    was_queued = waiter->is_queued;
+    if (was_queued) {
+        queue_leave(env, waiter);
     }
     pthread_mutex_unlock(&env->mutex);
-    return was_in_line;
+    return was_queued;
 }
 
 /*
  * Waits for the waiter's word; after its time-out it waits on only for a transaction that it is
  * part of.
  */
-static pay_lmdb_word_t line_wait(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
+static pay_lmdb_word_t queue_wait(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
 {
     if (!pay_clock_sem_wait(&waiter->told, waiter->until_ms)) {
         if (withdraw(env, waiter)) {
@@ -147,7 +147,7 @@ static int stands_still(pay_lmdb_env_t *env, const pay_lmdb_waiter_t *waiter, ap
     const apr_int64_t stall_ms = apr_time_as_msec(waiter->db->options.commit_wait);
 
     return (env->begin_since_ms && now_ms - env->begin_since_ms >= waiter->until_ms - now_ms)
-           || pay_lmdb_turn_is_stalled(waiter->db->options.shared, stall_ms);
+           || pay_lmdb_writer_lock_is_stalled(waiter->db->options.shared, stall_ms);
 }
 
 int pay_lmdb_lead_take(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter, apr_int64_t now_ms)
@@ -155,8 +155,8 @@ int pay_lmdb_lead_take(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter, apr_int64
     int leads;
 
     pthread_mutex_lock(&env->mutex);
-    if (!env->turn_taken) {
-        env->turn_taken = 1;
+    if (!env->is_led) {
+        env->is_led = 1;
         pthread_mutex_unlock(&env->mutex);
         return 1;
     }
@@ -167,11 +167,11 @@ int pay_lmdb_lead_take(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter, apr_int64
         return 0;
     }
     sem_init(&waiter->told, 0, 0);
-    line_join(env, waiter);
+    queue_join(env, waiter);
     pay_lmdb_env_release(
         env); /* a thread that only waits must not prevent the file from being mapped again */
     pthread_mutex_unlock(&env->mutex);
-    leads = line_wait(env, waiter) == PAY_LMDB_LEAD && lead_accept(env, waiter);
+    leads = queue_wait(env, waiter) == PAY_LMDB_LEAD && lead_accept(env, waiter);
     sem_destroy(&waiter->told);
     return leads;
 }
@@ -206,7 +206,8 @@ struct pay_store_shared_t {
     _Atomic int slot;             /* the holder's slot */
 };
 
-_Static_assert(sizeof(pay_store_shared_t) <= PAY_LMDB_TURN_ALIGN, "its line begins behind it");
+_Static_assert(sizeof(pay_store_shared_t) <= PAY_LMDB_WRITER_LOCK_ALIGN,
+               "its slots begin behind it");
 
 /* A single slot with a queue of processes: first come, first served. */
 static pay_slots_limits_t limits_of(int processes)
@@ -218,7 +219,7 @@ apr_size_t pay_store_shared_size(int processes)
 {
     const pay_slots_limits_t limits = limits_of(processes);
 
-    return PAY_LMDB_TURN_ALIGN + pay_slots_size(&limits);
+    return PAY_LMDB_WRITER_LOCK_ALIGN + pay_slots_size(&limits);
 }
 
 pay_store_shared_t *pay_store_shared_init(void *memory, int processes)
@@ -229,7 +230,7 @@ pay_store_shared_t *pay_store_shared_init(void *memory, int processes)
     assert((uintptr_t)memory % _Alignof(pay_store_shared_t) == 0);
     atomic_init(&shared->since_ms, 0);
     atomic_init(&shared->slot, -1);
-    (void)pay_slots_init(PAY_LMDB_TURN_LINE(shared), &limits);
+    (void)pay_slots_init(PAY_LMDB_WRITER_LOCK_SLOTS(shared), &limits);
     return shared;
 }
 
@@ -251,7 +252,8 @@ static void note_silent(pay_store_shared_t *shared, apr_int64_t began_ms)
     (void)atomic_compare_exchange_strong(&shared->since_ms, &nobodys, began_ms);
 }
 
-int pay_lmdb_turn_take(pay_store_shared_t *shared, apr_int64_t until_ms, apr_int64_t stall_ms)
+int pay_lmdb_writer_lock_take(pay_store_shared_t *shared, apr_int64_t until_ms,
+                              apr_int64_t stall_ms)
 {
     const apr_int64_t began_ms = pay_clock_ms();
     int slot = -1;
@@ -260,11 +262,12 @@ int pay_lmdb_turn_take(pay_store_shared_t *shared, apr_int64_t until_ms, apr_int
         return 1;
     }
     if (lasts(shared, stall_ms)) {
-        slot =
-            pay_slots_take(PAY_LMDB_TURN_LINE(shared), NO_ACCOUNT); /* its holder may have died */
+        slot = pay_slots_take(PAY_LMDB_WRITER_LOCK_SLOTS(shared),
+                              NO_ACCOUNT); /* its holder may have died */
     }
     if (slot < 0 && !lasts(shared, stall_ms)) { /* or it never did, or no longer does */
-        slot = pay_slots_take_until(PAY_LMDB_TURN_LINE(shared), NO_ACCOUNT, NO_LANE, until_ms);
+        slot =
+            pay_slots_take_until(PAY_LMDB_WRITER_LOCK_SLOTS(shared), NO_ACCOUNT, NO_LANE, until_ms);
         if (slot < 0 && pay_clock_ms() >= until_ms) {
             note_silent(shared, began_ms);
         }
@@ -278,23 +281,23 @@ int pay_lmdb_turn_take(pay_store_shared_t *shared, apr_int64_t until_ms, apr_int
     return 1;
 }
 
-void pay_lmdb_turn_give(pay_store_shared_t *shared)
+void pay_lmdb_writer_lock_give(pay_store_shared_t *shared)
 {
     if (!shared) {
         return;
     }
     atomic_store(&shared->since_ms, 0);
-    pay_slots_give(PAY_LMDB_TURN_LINE(shared), atomic_load(&shared->slot));
+    pay_slots_give(PAY_LMDB_WRITER_LOCK_SLOTS(shared), atomic_load(&shared->slot));
 }
 
-int pay_lmdb_turn_is_stalled(pay_store_shared_t *shared, apr_int64_t stall_ms)
+int pay_lmdb_writer_lock_is_stalled(pay_store_shared_t *shared, apr_int64_t stall_ms)
 {
     if (!shared || !lasts(shared, stall_ms)) {
         return 0;
     }
     /* Only a process that tries to take it learns that its holder has died. */
-    if (pay_lmdb_turn_take(shared, 0, 0)) {
-        pay_lmdb_turn_give(shared);
+    if (pay_lmdb_writer_lock_take(shared, 0, 0)) {
+        pay_lmdb_writer_lock_give(shared);
         return 0;
     }
     return 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "service/reconcile/desk.h"
+#include "service/reconcile/dispatcher.h"
 
 #include "reconcile_rows.h"
 
@@ -124,39 +124,40 @@ static void charges_open(int bank, int count)
 
 static int settled;
 
-static void round_of(pay_reconcile_desk_t *desk)
+static void round_of(pay_reconcile_dispatcher_t *dispatcher)
 {
     apr_pool_t *pool;
     int now;
 
-    if (!desk) {
+    if (!dispatcher) {
         return;
     }
     apr_pool_create(&pool, unit_pool);
-    ck_assert_int_eq(pay_reconcile_round(&now, desk, pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_reconcile_round(&now, dispatcher, pool), APR_SUCCESS);
     apr_pool_destroy(pool);
     settled += now;
 }
 
-static pay_reconcile_desk_t *desk_make(void)
+static pay_reconcile_dispatcher_t *dispatcher_make(void)
 {
     apr_array_header_t *services = apr_array_make(unit_pool, 1, sizeof(const pay_service_t *));
-    pay_reconcile_desk_t *desk;
+    pay_reconcile_dispatcher_t *dispatcher;
 
     APR_ARRAY_PUSH(services, const pay_service_t *) = &shop->service;
-    ck_assert_int_eq(pay_reconcile_create(&desk, shop->store, services, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_reconcile_create(&dispatcher, shop->store, services, unit_pool),
+                     APR_SUCCESS);
     settled = 0;
-    return desk;
+    return dispatcher;
 }
 
-/* `desk` NULL: without another round. */
-#define WAIT_FOR(desk, condition)                                                                  \
+/* `dispatcher` NULL: without another round. */
+#define WAIT_FOR(dispatcher, condition)                                                            \
     do {                                                                                           \
         const apr_time_t until_ = apr_time_now() + WAIT_S_MAX * SECOND;                            \
         while (!(condition)) {                                                                     \
             ck_assert_msg(apr_time_now() < until_, "in vain: %s", #condition);                     \
             apr_sleep(1000);                                                                       \
-            round_of(desk);                                                                        \
+            round_of(dispatcher);                                                                  \
         }                                                                                          \
     } while (0)
 
@@ -176,17 +177,17 @@ static void decided_check(int bank, int count)
 /* All of a backlog of several batches, each row once, and no more at once than there are places. */
 START_TEST(test_backlog)
 {
-    pay_reconcile_desk_t *desk;
+    pay_reconcile_dispatcher_t *dispatcher;
 
     banks_make();
     set_up(unit_dir());
     charges_open(0, 150);
-    desk = desk_make();
-    round_of(desk); /* nothing is due yet */
+    dispatcher = dispatcher_make();
+    round_of(dispatcher); /* nothing is due yet */
     ck_assert_int_eq(settled + banks[0].queries, 0);
     shop_clock_set(NOW + SECOND);
-    WAIT_FOR(desk, settled == 150);
-    ck_assert_int_eq(pay_reconcile_stop(desk, MINUTE), APR_SUCCESS);
+    WAIT_FOR(dispatcher, settled == 150);
+    ck_assert_int_eq(pay_reconcile_stop(dispatcher, MINUTE), APR_SUCCESS);
     decided_check(0, 150);
     ck_assert_int_le(banks[0].peak, PAY_RECONCILE_QUERIES_MAX / 2);
     ck_assert_int_gt(banks[0].peak, 1);
@@ -198,7 +199,7 @@ END_TEST
  * usual. */
 START_TEST(test_stuck)
 {
-    pay_reconcile_desk_t *desk;
+    pay_reconcile_dispatcher_t *dispatcher;
     int i;
 
     banks_make();
@@ -208,18 +209,18 @@ START_TEST(test_stuck)
     }
     banks[0].stuck = banks[1].stuck = banks[2].stuck = 1;
     shop_clock_set(NOW + SECOND);
-    desk = desk_make();
-    WAIT_FOR(desk, settled == 40);
+    dispatcher = dispatcher_make();
+    WAIT_FOR(dispatcher, settled == 40);
     decided_check(3, 40);
-    WAIT_FOR(desk, all_inside >= 12);
+    WAIT_FOR(dispatcher, all_inside >= 12);
     for (i = 0; i < 3; i++) {
         ck_assert_int_ge(banks[i].inside, 2);
         ck_assert_int_le(banks[i].inside, PAY_RECONCILE_QUERIES_MAX / 2);
     }
     ck_assert_int_eq(settled, 40);
     banks[0].stuck = banks[1].stuck = banks[2].stuck = 0;
-    WAIT_FOR(desk, settled == 160);
-    ck_assert_int_eq(pay_reconcile_stop(desk, MINUTE), APR_SUCCESS);
+    WAIT_FOR(dispatcher, settled == 160);
+    ck_assert_int_eq(pay_reconcile_stop(dispatcher, MINUTE), APR_SUCCESS);
     for (i = 0; i < BANKS_MAX; i++) {
         decided_check(i, 40);
     }
@@ -230,29 +231,29 @@ END_TEST
 /* Rows that come after an acquirer has been stuck for some time are not behind its rows. */
 START_TEST(test_stuck_before)
 {
-    pay_reconcile_desk_t *desk;
+    pay_reconcile_dispatcher_t *dispatcher;
 
     banks_make();
     set_up(unit_dir());
     charges_open(0, 100);
     banks[0].stuck = 1;
     shop_clock_set(NOW + SECOND);
-    desk = desk_make();
-    WAIT_FOR(desk, banks[0].inside == PAY_RECONCILE_QUERIES_MAX / 2);
+    dispatcher = dispatcher_make();
+    WAIT_FOR(dispatcher, banks[0].inside == PAY_RECONCILE_QUERIES_MAX / 2);
     charges_open(1, 50);
-    WAIT_FOR(desk, settled == 50);
+    WAIT_FOR(dispatcher, settled == 50);
     ck_assert_int_eq(banks[0].inside, PAY_RECONCILE_QUERIES_MAX / 2);
     decided_check(1, 50);
     banks[0].stuck = 0;
-    WAIT_FOR(desk, settled == 150);
-    ck_assert_int_eq(pay_reconcile_stop(desk, MINUTE), APR_SUCCESS);
+    WAIT_FOR(dispatcher, settled == 150);
+    ck_assert_int_eq(pay_reconcile_stop(dispatcher, MINUTE), APR_SUCCESS);
 }
 END_TEST
 
 /* A call under way is waited for, up to the given time; nothing else begins. */
 START_TEST(test_stop)
 {
-    pay_reconcile_desk_t *desk;
+    pay_reconcile_dispatcher_t *dispatcher;
     apr_time_t began;
     int queries;
 
@@ -261,16 +262,16 @@ START_TEST(test_stop)
     charges_open(0, 100);
     banks[0].stuck = 1;
     shop_clock_set(NOW + SECOND);
-    desk = desk_make();
-    round_of(desk);
+    dispatcher = dispatcher_make();
+    round_of(dispatcher);
     WAIT_FOR(NULL, banks[0].queries == PAY_RECONCILE_QUERIES_MAX / 2); /* counted last */
     queries = banks[0].queries;
     began = apr_time_now();
-    ck_assert_int_eq(pay_reconcile_stop(desk, SECOND / 10), APR_TIMEUP);
+    ck_assert_int_eq(pay_reconcile_stop(dispatcher, SECOND / 10), APR_TIMEUP);
     ck_assert_int_ge(apr_time_now() - began, SECOND / 10);
-    ck_assert_int_eq(pay_reconcile_stop(desk, 0), APR_TIMEUP);
+    ck_assert_int_eq(pay_reconcile_stop(dispatcher, 0), APR_TIMEUP);
     banks[0].stuck = 0;
-    ck_assert_int_eq(pay_reconcile_stop(desk, MINUTE), APR_SUCCESS);
+    ck_assert_int_eq(pay_reconcile_stop(dispatcher, MINUTE), APR_SUCCESS);
     ck_assert_int_eq(banks[0].queries, queries);
     ck_assert_int_eq(banks[0].inside, 0);
 }
@@ -278,42 +279,42 @@ END_TEST
 
 START_TEST(test_stop_idle)
 {
-    pay_reconcile_desk_t *desk;
+    pay_reconcile_dispatcher_t *dispatcher;
 
     banks_make();
     set_up(unit_dir());
-    desk = desk_make();
-    ck_assert_int_eq(pay_reconcile_stop(desk, 0), APR_SUCCESS); /* no thread ever started */
+    dispatcher = dispatcher_make();
+    ck_assert_int_eq(pay_reconcile_stop(dispatcher, 0), APR_SUCCESS); /* no thread ever started */
     charges_open(0, 1);
     shop_clock_set(NOW + SECOND);
-    desk = desk_make();
-    WAIT_FOR(desk, settled == 1);
-    ck_assert_int_eq(pay_reconcile_stop(desk, MINUTE), APR_SUCCESS);
-    desk_make(); /* ends with its pool */
+    dispatcher = dispatcher_make();
+    WAIT_FOR(dispatcher, settled == 1);
+    ck_assert_int_eq(pay_reconcile_stop(dispatcher, MINUTE), APR_SUCCESS);
+    dispatcher_make(); /* ends with its pool */
 }
 END_TEST
 
 /* A row for which no thread could start waits for a round in which one can. */
 START_TEST(test_no_thread)
 {
-    pay_reconcile_desk_t *desk;
+    pay_reconcile_dispatcher_t *dispatcher;
     pthread_attr_t usual, huge;
 
     banks_make();
     set_up(unit_dir());
     charges_open(0, 3);
     shop_clock_set(NOW + SECOND);
-    desk = desk_make();
+    dispatcher = dispatcher_make();
     ck_assert_int_eq(pthread_getattr_default_np(&usual), 0);
     ck_assert_int_eq(pthread_attr_init(&huge), 0);
     ck_assert_int_eq(pthread_attr_setstacksize(&huge, STACK_HUGE), 0);
     ck_assert_int_eq(pthread_setattr_default_np(&huge), 0);
-    round_of(desk);
+    round_of(dispatcher);
     ck_assert_int_eq(pthread_setattr_default_np(&usual), 0);
     ck_assert_int_gt(said(PAY_LOG_ERR, "PAY00430: "), 0);
     ck_assert_int_eq(banks[0].queries, 0);
-    WAIT_FOR(desk, settled == 3);
-    ck_assert_int_eq(pay_reconcile_stop(desk, MINUTE), APR_SUCCESS);
+    WAIT_FOR(dispatcher, settled == 3);
+    ck_assert_int_eq(pay_reconcile_stop(dispatcher, MINUTE), APR_SUCCESS);
     decided_check(0, 3);
     (void)pthread_attr_destroy(&huge);
     (void)pthread_attr_destroy(&usual);
@@ -338,37 +339,37 @@ static apr_status_t account_fails(pay_account_t **out, pay_store_t *store, const
 
 START_TEST(test_store_down)
 {
-    pay_reconcile_desk_t *desk;
+    pay_reconcile_dispatcher_t *dispatcher;
     int now = 7;
 
     banks_make();
     set_up(unit_dir());
     charges_open(0, 1);
     shop_clock_set(NOW + SECOND);
-    desk = desk_make();
+    dispatcher = dispatcher_make();
     store_script.due_take = take_fails;
-    ck_assert_int_eq(pay_reconcile_round(&now, desk, unit_pool), PAY_STORE_EDOWN);
+    ck_assert_int_eq(pay_reconcile_round(&now, dispatcher, unit_pool), PAY_STORE_EDOWN);
     ck_assert_int_eq(now, 0);
     store_script.due_take = NULL;
     store_script.account_get = account_fails;
-    ck_assert_int_eq(pay_reconcile_round(&now, desk, unit_pool), PAY_STORE_EDOWN);
+    ck_assert_int_eq(pay_reconcile_round(&now, dispatcher, unit_pool), PAY_STORE_EDOWN);
     ck_assert_int_eq(banks[0].queries, 0);
     store_script.account_get = NULL;
-    ck_assert_int_eq(pay_reconcile_stop(desk, 0), APR_SUCCESS);
+    ck_assert_int_eq(pay_reconcile_stop(dispatcher, 0), APR_SUCCESS);
 }
 END_TEST
 
-/* ---- two desks */
+/* ---- two dispatchers */
 
 static void *rounds(void *baton)
 {
-    pay_reconcile_desk_t *desk = baton;
+    pay_reconcile_dispatcher_t *dispatcher = baton;
     apr_pool_t *pool;
     int now;
 
     apr_pool_create(&pool, NULL);
     while (all_inside < PAY_RECONCILE_QUERIES_MAX && !banks[BANKS_MAX - 1].stuck) {
-        if (pay_reconcile_round(&now, desk, pool) != APR_SUCCESS) {
+        if (pay_reconcile_round(&now, dispatcher, pool) != APR_SUCCESS) {
             break;
         }
         apr_sleep(1000);
@@ -378,9 +379,9 @@ static void *rounds(void *baton)
 }
 
 /* The places are the process's: two dispatchers together make no more queries than one may. */
-START_TEST(test_two_desks)
+START_TEST(test_two_dispatchers)
 {
-    pay_reconcile_desk_t *desks[2];
+    pay_reconcile_dispatcher_t *dispatchers[2];
     pthread_t threads[2];
     int i;
 
@@ -392,10 +393,10 @@ START_TEST(test_two_desks)
     }
     shop_clock_set(NOW + SECOND);
     for (i = 0; i < 2; i++) {
-        desks[i] = desk_make();
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, rounds, desks[i]), 0);
+        dispatchers[i] = dispatcher_make();
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, rounds, dispatchers[i]), 0);
     }
-    WAIT_FOR(desks[0], all_inside >= 12);
+    WAIT_FOR(dispatchers[0], all_inside >= 12);
     banks[BANKS_MAX - 1].stuck = 1; /* enough */
     for (i = 0; i < 2; i++) {
         pthread_join(threads[i], NULL);
@@ -404,7 +405,7 @@ START_TEST(test_two_desks)
         banks[i].stuck = 0;
     }
     for (i = 0; i < 2; i++) {
-        ck_assert_int_eq(pay_reconcile_stop(desks[i], MINUTE), APR_SUCCESS);
+        ck_assert_int_eq(pay_reconcile_stop(dispatchers[i], MINUTE), APR_SUCCESS);
     }
     ck_assert_int_ge(all_peak, 12);
     ck_assert_int_le(all_peak, PAY_RECONCILE_QUERIES_MAX);
@@ -418,20 +419,20 @@ END_TEST
 static void work_as_child(const char *dir, int start_fd)
 {
     const apr_time_t until = apr_time_now() + WAIT_S_MAX * SECOND;
-    pay_reconcile_desk_t *desk;
+    pay_reconcile_dispatcher_t *dispatcher;
     char byte;
 
     set_up(dir);
     shop_clock_set(NOW + SECOND);
-    desk = desk_make();
+    dispatcher = dispatcher_make();
     if (read(start_fd, &byte, 1) != 0) { /* both begin when the pipe is closed */
         _exit(1);
     }
     while (banks[0].queries < SHARED_ROWS && apr_time_now() < until) {
-        round_of(desk);
+        round_of(dispatcher);
         apr_sleep(1000);
     }
-    _exit(pay_reconcile_stop(desk, MINUTE) == APR_SUCCESS ? 0 : 1);
+    _exit(pay_reconcile_stop(dispatcher, MINUTE) == APR_SUCCESS ? 0 : 1);
 }
 
 /* Two processes on one store share the work by its leases: no row is queried twice. */
@@ -481,7 +482,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_stop_idle);
     tcase_add_test(tcase, test_no_thread);
     tcase_add_test(tcase, test_store_down);
-    tcase_add_test(tcase, test_two_desks);
+    tcase_add_test(tcase, test_two_dispatchers);
     tcase_add_test(tcase, test_two_processes);
 }
 

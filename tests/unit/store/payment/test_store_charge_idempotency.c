@@ -35,19 +35,19 @@ static const pay_idempotency_t *use_of(const char *key, const char *reference)
 }
 
 /* The charge in the idempotency record of the key; NULL: none. */
-static const pay_charge_t *kept_charge(int i, const pay_idempotency_t *use)
+static const pay_charge_t *recorded_charge(int i, const pay_idempotency_t *use)
 {
-    const pay_kept_t *kept = till_kept(i, use);
+    const pay_idempotency_record_t *record = till_idempotency(i, use);
 
-    if (!kept) {
+    if (!record) {
         return NULL;
     }
-    ck_assert_int_eq(kept->same_request, 1);
-    ck_assert_ptr_null(kept->refund);
-    ck_assert_ptr_null(kept->text);
-    ck_assert_int_eq(kept->refusal, PAY_REFUND_OPENED);
-    ck_assert_ptr_nonnull(kept->charge);
-    return kept->charge;
+    ck_assert_int_eq(record->same_request, 1);
+    ck_assert_ptr_null(record->refund);
+    ck_assert_ptr_null(record->text);
+    ck_assert_int_eq(record->refusal, PAY_REFUND_OPENED);
+    ck_assert_ptr_nonnull(record->charge);
+    return record->charge;
 }
 
 START_TEST(test_key_leads_to_the_charge)
@@ -57,19 +57,19 @@ START_TEST(test_key_leads_to_the_charge)
     int i;
 
     for (i = 0; i < TILL_SCOPES; i++) {
-        ck_assert_ptr_null(till_kept(i, use));
+        ck_assert_ptr_null(till_idempotency(i, use));
         ck_assert_int_eq(open_as(&charge, i, "order-1", use), PAY_CLAIM_NEW);
         ck_assert(charge->seq == 1);
     }
     for (i = 0; i < TILL_SCOPES; i++) {
-        ck_assert_uint_eq(kept_charge(i, use)->scope.account, till->scopes[i].account);
-        ck_assert_int_eq(kept_charge(i, use)->state, PAY_CHARGE_PENDING);
+        ck_assert_uint_eq(recorded_charge(i, use)->scope.account, till->scopes[i].account);
+        ck_assert_int_eq(recorded_charge(i, use)->state, PAY_CHARGE_PENDING);
     }
     (void)till_resolve(&charge, 1, 1, PAY_OUTCOME_APPROVED);
     for (i = 0; i < TILL_SCOPES; i++) { /* it is the row itself that is seen */
-        ck_assert_int_eq(kept_charge(i, use)->state,
+        ck_assert_int_eq(recorded_charge(i, use)->state,
                          i == 1 ? PAY_CHARGE_SUCCESSFUL : PAY_CHARGE_PENDING);
-        ck_assert_int_eq(till_kept(i, use_of("key-1", "order-2"))->same_request, 0);
+        ck_assert_int_eq(till_idempotency(i, use_of("key-1", "order-2"))->same_request, 0);
     }
     till_check_clean();
 }
@@ -125,7 +125,7 @@ START_TEST(test_claims)
         ck_assert_msg((charge == NULL) == (claim == PAY_CLAIM_KEY_USED), "%s", name);
         ck_assert_msg((strcmp(till_snapshot(), before) != 0) == claim_cases[_i].writes, "%s", name);
         if (claim == PAY_CLAIM_NEW && use) {
-            ck_assert_str_eq(kept_charge(i, use)->reference, reference);
+            ck_assert_str_eq(recorded_charge(i, use)->reference, reference);
         }
     }
     till_check_clean();
@@ -145,8 +145,8 @@ START_TEST(test_withdraw)
     ck_assert_int_eq(pay_store_charge_withdraw(till->store, &till->scopes[_i], 1, unit_pool),
                      APR_SUCCESS);
     for (i = 0; i < TILL_SCOPES; i++) {
-        ck_assert((till_kept(i, use) == NULL) == (i == _i));
-        ck_assert_str_eq(kept_charge(i, use_of("key-2", "order-2"))->reference, "order-2");
+        ck_assert((till_idempotency(i, use) == NULL) == (i == _i));
+        ck_assert_str_eq(recorded_charge(i, use_of("key-2", "order-2"))->reference, "order-2");
     }
     till_check_clean();
     ck_assert_int_eq(open_as(NULL, _i, "order-3", use_of("key-1", "order-3")), PAY_CLAIM_NEW);
@@ -165,18 +165,18 @@ START_TEST(test_withdraw_leaves_anothers_key)
 
     for (i = 0; i < TILL_SCOPES; i++) {
         ck_assert_int_eq(open_as(NULL, i, "order-1", use_of("key-1", "order-1")), PAY_CLAIM_NEW);
-        till_kept_key(&key, i, use);
-        till_plant(PAY_TABLE_KEPT, &key, NULL, 0);
+        till_idempotency_key(&key, i, use);
+        till_plant(PAY_TABLE_IDEMPOTENCY, &key, NULL, 0);
         pay_store_key_start(&due);
         pay_store_key_time(&due, TILL_NOW + PAY_IDEMPOTENCY_KEEP);
         (void)pay_store_key_bytes(&due, key.bytes, key.len);
-        till_plant(PAY_TABLE_KEPT_DUE, &due, NULL, 0);
+        till_plant(PAY_TABLE_IDEMPOTENCY_DUE, &due, NULL, 0);
         ck_assert_int_eq(open_as(NULL, i, "order-2", use), PAY_CLAIM_NEW);
     }
     ck_assert_int_eq(pay_store_charge_withdraw(till->store, &till->scopes[_i], 1, unit_pool),
                      APR_SUCCESS);
     for (i = 0; i < TILL_SCOPES; i++) {
-        ck_assert_str_eq(kept_charge(i, use)->reference, "order-2");
+        ck_assert_str_eq(recorded_charge(i, use)->reference, "order-2");
     }
     till_check_clean();
 }
@@ -190,8 +190,8 @@ START_TEST(test_bad_row_stops_no_known_reference)
 
     for (i = 0; i < TILL_SCOPES; i++) {
         ck_assert_int_eq(open_as(NULL, i, "order-1", use), PAY_CLAIM_NEW);
-        till_kept_key(&key, i, use);
-        till_plant(PAY_TABLE_KEPT, &key, "\1\1", 2);
+        till_idempotency_key(&key, i, use);
+        till_plant(PAY_TABLE_IDEMPOTENCY, &key, "\1\1", 2);
         ck_assert_int_eq(open_as(NULL, i, "order-1", use), PAY_CLAIM_KNOWN);
         ck_assert_int_eq(open_as(NULL, i, "order-2", use), PAY_CLAIM_KEY_USED);
         ck_assert_int_eq(pay_store_charge_withdraw(till->store, &till->scopes[i], 1, unit_pool),
@@ -244,7 +244,7 @@ START_TEST(test_row_too_long_with_its_key)
     /* Its outcome and a contradiction, however long, find room beside the key. */
     resolve_at_length(_i, PAY_OUTCOME_APPROVED);
     resolve_at_length(_i, PAY_OUTCOME_DECLINED);
-    ck_assert_str_eq(kept_charge(_i, use_of("key-1", "order-1"))->reference, "order-1");
+    ck_assert_str_eq(recorded_charge(_i, use_of("key-1", "order-1"))->reference, "order-1");
     till_check_clean();
 }
 END_TEST
@@ -311,7 +311,7 @@ START_TEST(test_threads_race)
         for (r = 0, count = 0; r < RACERS; r++) {
             if (racers[r].claims[n] == PAY_CLAIM_NEW) {
                 count++;
-                ck_assert_str_eq(kept_charge(n % TILL_SCOPES, racers[r].uses[n])->reference,
+                ck_assert_str_eq(recorded_charge(n % TILL_SCOPES, racers[r].uses[n])->reference,
                                  racers[r].proposals[n]->reference);
                 continue;
             }
@@ -361,7 +361,7 @@ static void open_until_killed(int done)
 
 START_TEST(test_killed)
 {
-    int acknowledged = 0, wanted = 1 + 7 * _i, pipes[2], status, n, found, kept;
+    int acknowledged = 0, wanted = 1 + 7 * _i, pipes[2], status, n, found, record;
     pay_charge_t *charge;
     char byte;
     pid_t child;
@@ -390,8 +390,8 @@ START_TEST(test_killed)
         found = pay_store_charge_find(&charge, till->store, &till->scopes[n % TILL_SCOPES],
                                       kill_reference(n), unit_pool)
                 == APR_SUCCESS;
-        kept = kept_charge(n % TILL_SCOPES, kill_use(n)) != NULL;
-        ck_assert_msg(found == kept, "charge %d: %d, its key: %d", n, found, kept);
+        record = recorded_charge(n % TILL_SCOPES, kill_use(n)) != NULL;
+        ck_assert_msg(found == record, "charge %d: %d, its key: %d", n, found, record);
         ck_assert_msg(found || n >= acknowledged, "charge %d was lost", n);
         ck_assert_msg(!found || n <= acknowledged, "charge %d of %d", n, acknowledged);
     }

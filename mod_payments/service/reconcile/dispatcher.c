@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "service/reconcile/desk.h"
+#include "service/reconcile/dispatcher.h"
 
 #include "base/log.h"
 #include "base/shared/clock.h"
@@ -11,7 +11,7 @@
 
 #define END_PATIENCE apr_time_from_sec(1)
 
-struct pay_reconcile_desk_t {
+struct pay_reconcile_dispatcher_t {
     pay_store_t *store;
     const apr_array_header_t *services;
     apr_pool_t *pool; /* unmanaged, with an allocator that threads may share */
@@ -27,11 +27,11 @@ struct pay_reconcile_desk_t {
     pthread_t thread[PAY_RECONCILE_QUERIES_MAX];
 };
 
-static int run(pay_reconcile_desk_t *desk, pay_reconcile_item_t *item)
+static int run(pay_reconcile_dispatcher_t *dispatcher, pay_reconcile_item_t *item)
 {
     int settled;
 
-    apr_pool_create(&item->row.pool, desk->pool);
+    apr_pool_create(&item->row.pool, dispatcher->pool);
     settled = pay_reconcile_row(&item->row);
     apr_pool_destroy(item->row.pool);
     return settled;
@@ -44,65 +44,65 @@ static void *work(void *baton);
  * pool would not do: it counts on a thread that was woken and has not come yet, and a row that is
  * left to such a thread waits for the one before it.
  */
-static void stir(pay_reconcile_desk_t *desk)
+static void stir(pay_reconcile_dispatcher_t *dispatcher)
 {
     int rc;
 
-    if (desk->lanes.queued == 0 || desk->stopping) {
+    if (dispatcher->lanes.queued == 0 || dispatcher->stopping) {
         return;
     }
-    if (desk->idle > 0) {
-        pthread_cond_signal(&desk->work);
+    if (dispatcher->idle > 0) {
+        pthread_cond_signal(&dispatcher->work);
         return;
     }
-    if (desk->threads == PAY_RECONCILE_QUERIES_MAX) {
+    if (dispatcher->threads == PAY_RECONCILE_QUERIES_MAX) {
         return;
     }
-    rc = pthread_create(&desk->thread[desk->threads], NULL, work, desk);
+    rc = pthread_create(&dispatcher->thread[dispatcher->threads], NULL, work, dispatcher);
     if (rc) {
         pay_log(PAY_LOG_ERR, APR_FROM_OS_ERROR(rc),
                 PAYLOGNO(00430) "a thread to query acquirers could not be started: %d are running",
-                desk->threads);
+                dispatcher->threads);
         return;
     }
-    desk->threads++;
+    dispatcher->threads++;
 }
 
 static void *work(void *baton)
 {
-    pay_reconcile_desk_t *desk = baton;
+    pay_reconcile_dispatcher_t *dispatcher = baton;
     pay_reconcile_item_t *item;
     int settled;
 
     apr_setup_signal_thread(); /* signals are for the threads that expect them */
-    pthread_mutex_lock(&desk->mutex);
-    while (!desk->stopping) {
-        item = pay_reconcile_lanes_next(&desk->lanes);
+    pthread_mutex_lock(&dispatcher->mutex);
+    while (!dispatcher->stopping) {
+        item = pay_reconcile_lanes_next(&dispatcher->lanes);
         if (!item) {
-            desk->idle++;
-            pthread_cond_wait(&desk->work, &desk->mutex);
-            desk->idle--;
+            dispatcher->idle++;
+            pthread_cond_wait(&dispatcher->work, &dispatcher->mutex);
+            dispatcher->idle--;
             continue;
         }
-        stir(desk);
-        pthread_mutex_unlock(&desk->mutex);
-        settled = run(desk, item);
-        pthread_mutex_lock(&desk->mutex);
-        pay_reconcile_lanes_end(&desk->lanes, item);
-        desk->settled += settled;
-        if (desk->lanes.running == 0) {
-            pthread_cond_broadcast(&desk->rest);
+        stir(dispatcher);
+        pthread_mutex_unlock(&dispatcher->mutex);
+        settled = run(dispatcher, item);
+        pthread_mutex_lock(&dispatcher->mutex);
+        pay_reconcile_lanes_end(&dispatcher->lanes, item);
+        dispatcher->settled += settled;
+        if (dispatcher->lanes.running == 0) {
+            pthread_cond_broadcast(&dispatcher->rest);
         }
     }
-    pthread_mutex_unlock(&desk->mutex);
+    pthread_mutex_unlock(&dispatcher->mutex);
     return NULL;
 }
 
 /* Takes one batch; *taken is the number of due rows. */
-static apr_status_t take(int *taken, pay_reconcile_desk_t *desk, apr_uint32_t **accounts,
-                         apr_pool_t *p)
+static apr_status_t take(int *taken, pay_reconcile_dispatcher_t *dispatcher,
+                         apr_uint32_t **accounts, apr_pool_t *p)
 {
-    const apr_interval_time_t lease = pay_reconcile_lease(desk->services);
+    const apr_interval_time_t lease = pay_reconcile_lease(dispatcher->services);
     const apr_time_t now = pay_time_now();
     apr_array_header_t *rows = NULL;
     apr_pool_t *pool;
@@ -113,10 +113,10 @@ static apr_status_t take(int *taken, pay_reconcile_desk_t *desk, apr_uint32_t **
     int i;
 
     *taken = 0;
-    apr_pool_create(&pool, desk->pool);
-    rv = pay_store_due_take(&rows, desk->store, now, lease, PAY_RECONCILE_TAKE_MAX, pool);
+    apr_pool_create(&pool, dispatcher->pool);
+    rv = pay_store_due_take(&rows, dispatcher->store, now, lease, PAY_RECONCILE_TAKE_MAX, pool);
     if (rv == APR_SUCCESS && rows->nelts > 0 && !*accounts) {
-        rv = pay_reconcile_accounts(accounts, desk->store, desk->services, p);
+        rv = pay_reconcile_accounts(accounts, dispatcher->store, dispatcher->services, p);
     }
     if (rv != APR_SUCCESS || rows->nelts == 0) {
         apr_pool_destroy(pool);
@@ -127,24 +127,25 @@ static apr_status_t take(int *taken, pay_reconcile_desk_t *desk, apr_uint32_t **
     batch->pool = pool;
     batch->rows = rows->nelts;
     items = apr_pcalloc(pool, sizeof(*items) * (apr_size_t)rows->nelts);
-    pthread_mutex_lock(&desk->mutex);
+    pthread_mutex_lock(&dispatcher->mutex);
     for (i = 0; i < *taken; i++) {
         due = &APR_ARRAY_IDX(rows, i, pay_due_t);
         items[i].batch = batch;
-        items[i].row = (pay_reconcile_row_t){.store = desk->store,
+        items[i].row = (pay_reconcile_row_t){.store = dispatcher->store,
                                              .charge = due->charge,
                                              .refund = due->refund,
                                              .answer = &items[i].answer};
-        pay_reconcile_place(&items[i].row, desk->services, *accounts, now + lease);
+        pay_reconcile_place(&items[i].row, dispatcher->services, *accounts, now + lease);
         /* The last one may free the batch. */
-        pay_reconcile_lanes_add(&desk->lanes, &items[i]);
+        pay_reconcile_lanes_add(&dispatcher->lanes, &items[i]);
     }
-    stir(desk);
-    pthread_mutex_unlock(&desk->mutex);
+    stir(dispatcher);
+    pthread_mutex_unlock(&dispatcher->mutex);
     return APR_SUCCESS;
 }
 
-apr_status_t pay_reconcile_round(int *settled, pay_reconcile_desk_t *desk, apr_pool_t *p)
+apr_status_t pay_reconcile_round(int *settled, pay_reconcile_dispatcher_t *dispatcher,
+                                 apr_pool_t *p)
 {
     const apr_int64_t until_ms = pay_time_boot_ms() + PAY_RECONCILE_ROUND_MS_MAX;
     apr_uint32_t *accounts = NULL;
@@ -152,55 +153,56 @@ apr_status_t pay_reconcile_round(int *settled, pay_reconcile_desk_t *desk, apr_p
     apr_status_t rv = APR_SUCCESS;
 
     while (rv == APR_SUCCESS && taken == PAY_RECONCILE_TAKE_MAX && pay_time_boot_ms() < until_ms) {
-        rv = take(&taken, desk, &accounts, p);
+        rv = take(&taken, dispatcher, &accounts, p);
     }
-    pthread_mutex_lock(&desk->mutex);
-    stir(desk); /* for rows that had to wait, too */
-    *settled = desk->settled;
-    desk->settled = 0;
-    pthread_mutex_unlock(&desk->mutex);
+    pthread_mutex_lock(&dispatcher->mutex);
+    stir(dispatcher); /* for rows that had to wait, too */
+    *settled = dispatcher->settled;
+    dispatcher->settled = 0;
+    pthread_mutex_unlock(&dispatcher->mutex);
     return rv;
 }
 
-static apr_status_t close_desk(void *baton)
+static apr_status_t close_dispatcher(void *baton)
 {
     (void)pay_reconcile_stop(baton, END_PATIENCE);
     return APR_SUCCESS;
 }
 
 /* Returns 1 if nothing is running any more. */
-static int come_to_rest(pay_reconcile_desk_t *desk, apr_interval_time_t patience)
+static int come_to_rest(pay_reconcile_dispatcher_t *dispatcher, apr_interval_time_t patience)
 {
     /* Both are cut to whole milliseconds: add one, or it would end early. */
     const apr_int64_t until_ms = pay_clock_ms() + apr_time_as_msec(patience) + 1;
     int waits = 1;
 
-    while (desk->lanes.running > 0 && waits) {
-        waits = pay_clock_cond_wait(&desk->rest, &desk->mutex, until_ms);
+    while (dispatcher->lanes.running > 0 && waits) {
+        waits = pay_clock_cond_wait(&dispatcher->rest, &dispatcher->mutex, until_ms);
     }
-    return desk->lanes.running == 0;
+    return dispatcher->lanes.running == 0;
 }
 
-apr_status_t pay_reconcile_stop(pay_reconcile_desk_t *desk, apr_interval_time_t patience)
+apr_status_t pay_reconcile_stop(pay_reconcile_dispatcher_t *dispatcher,
+                                apr_interval_time_t patience)
 {
     int i, rests;
 
-    pthread_mutex_lock(&desk->mutex);
-    desk->stopping = 1;
-    pthread_cond_broadcast(&desk->work);
-    rests = come_to_rest(desk, patience);
-    pthread_mutex_unlock(&desk->mutex);
+    pthread_mutex_lock(&dispatcher->mutex);
+    dispatcher->stopping = 1;
+    pthread_cond_broadcast(&dispatcher->work);
+    rests = come_to_rest(dispatcher, patience);
+    pthread_mutex_unlock(&dispatcher->mutex);
     if (!rests) {
         return APR_TIMEUP;
     }
-    for (i = 0; i < desk->threads; i++) {
-        pthread_join(desk->thread[i], NULL);
+    for (i = 0; i < dispatcher->threads; i++) {
+        pthread_join(dispatcher->thread[i], NULL);
     }
-    apr_pool_cleanup_kill(desk->owner, desk, close_desk);
-    pthread_cond_destroy(&desk->rest);
-    pthread_cond_destroy(&desk->work);
-    pthread_mutex_destroy(&desk->mutex);
-    apr_pool_destroy(desk->pool);
+    apr_pool_cleanup_kill(dispatcher->owner, dispatcher, close_dispatcher);
+    pthread_cond_destroy(&dispatcher->rest);
+    pthread_cond_destroy(&dispatcher->work);
+    pthread_mutex_destroy(&dispatcher->mutex);
+    apr_pool_destroy(dispatcher->pool);
     return APR_SUCCESS;
 }
 
@@ -229,7 +231,7 @@ static apr_status_t make_pool(apr_pool_t **out)
     return APR_SUCCESS;
 }
 
-apr_status_t pay_reconcile_create(pay_reconcile_desk_t **out, pay_store_t *store,
+apr_status_t pay_reconcile_create(pay_reconcile_dispatcher_t **out, pay_store_t *store,
                                   const apr_array_header_t *services, apr_pool_t *p)
 {
     apr_pool_t *pool;
@@ -249,6 +251,6 @@ apr_status_t pay_reconcile_create(pay_reconcile_desk_t **out, pay_store_t *store
     pthread_mutex_init(&(*out)->mutex, NULL);
     pthread_cond_init(&(*out)->work, NULL);
     pay_clock_cond_init(&(*out)->rest);
-    apr_pool_cleanup_register(p, *out, close_desk, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(p, *out, close_dispatcher, apr_pool_cleanup_null);
     return APR_SUCCESS;
 }

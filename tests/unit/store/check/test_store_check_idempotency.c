@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "till.h"
 
-#include "store/payment/kept.h"
+#include "store/payment/idempotency.h"
 
 #define END (TILL_NOW + PAY_IDEMPOTENCY_KEEP)
 
@@ -27,7 +27,7 @@ static void fill(void)
     pay_refund_t *refund;
     pay_charge_t *charge;
     pay_claim_t claim;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int i;
 
     for (i = 0; i < TILL_SCOPES; i++) {
@@ -36,14 +36,14 @@ static void fill(void)
                                                charge_use(), unit_pool),
                          APR_SUCCESS);
         (void)till_resolve(&charge, i, 1, PAY_OUTCOME_APPROVED);
-        ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store,
+        ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &record, till->store,
                                                till_refund_proposal(i, "order-1", 100),
                                                refund_use(), 0, unit_pool),
                          APR_SUCCESS);
         ck_assert_ptr_nonnull(refund);
-        ck_assert_int_eq(
-            pay_store_kept_put(&kept, till->store, &till->scopes[i], text_use(), "{}", unit_pool),
-            APR_SUCCESS);
+        ck_assert_int_eq(pay_store_idempotency_put(&record, till->store, &till->scopes[i],
+                                                   text_use(), "{}", unit_pool),
+                         APR_SUCCESS);
     }
     till_check_clean();
 }
@@ -51,7 +51,7 @@ static void fill(void)
 typedef struct rewrite_t {
     int i;
     const pay_idempotency_t *use;
-    pay_store_kept_t kept;
+    pay_store_idempotency_t record;
 } rewrite_t;
 
 static int rewrite_work(pay_rows_txn_t *txn, void *baton)
@@ -59,64 +59,64 @@ static int rewrite_work(pay_rows_txn_t *txn, void *baton)
     rewrite_t *rewrite = baton;
     pay_store_key_t key;
     void *before;
-    MDB_val at;
+    pay_bytes_t at;
     int rc;
 
-    till_kept_key(&key, rewrite->i, rewrite->use);
+    till_idempotency_key(&key, rewrite->i, rewrite->use);
     at = pay_store_key_val(&key);
-    rc = pay_store_kept_record.load(&before, txn, &at, unit_pool);
-    return pay_store_kept_write(txn, &at, rc ? NULL : before, &rewrite->kept, unit_pool);
+    rc = pay_store_idempotency_record.load(&before, txn, &at, unit_pool);
+    return pay_store_idempotency_write(txn, &at, rc ? NULL : before, &rewrite->record, unit_pool);
 }
 
 /* The row is written again as a charge's or refund's of this number. */
-static void lead_to(int i, const pay_idempotency_t *use, pay_store_kept_what_t what,
+static void lead_to(int i, const pay_idempotency_t *use, pay_store_idempotency_what_t what,
                     apr_uint64_t seq)
 {
     rewrite_t rewrite = {.i = i, .use = use};
 
-    rewrite.kept.what = what;
-    rewrite.kept.seq = seq;
-    rewrite.kept.refund_created_at = TILL_NOW;
-    rewrite.kept.created_at = TILL_NOW;
-    rewrite.kept.due_at = what == PAY_KEPT_REFUND ? 0 : END;
+    rewrite.record.what = what;
+    rewrite.record.seq = seq;
+    rewrite.record.refund_created_at = TILL_NOW;
+    rewrite.record.created_at = TILL_NOW;
+    rewrite.record.due_at = what == PAY_IDEMPOTENCY_REFUND ? 0 : END;
     till_raw(rewrite_work, &rewrite);
 }
 
 static void plant_due(int i, const pay_idempotency_t *use, apr_time_t due_at, const char *bytes)
 {
-    pay_store_key_t kept, due;
-    MDB_val at;
+    pay_store_key_t record, due;
+    pay_bytes_t at;
 
-    till_kept_key(&kept, i, use);
-    at = pay_store_key_val(&kept);
-    pay_store_kept_due_key(&due, due_at, &at);
-    till_plant(PAY_TABLE_KEPT_DUE, &due, bytes, 0);
+    till_idempotency_key(&record, i, use);
+    at = pay_store_key_val(&record);
+    pay_store_idempotency_due_key(&due, due_at, &at);
+    till_plant(PAY_TABLE_IDEMPOTENCY_DUE, &due, bytes, 0);
 }
 
 static void spoil_row(int i)
 {
     pay_store_key_t key;
 
-    till_kept_key(&key, i, text_use());
-    till_plant(PAY_TABLE_KEPT, &key, "\1\1", 2);
+    till_idempotency_key(&key, i, text_use());
+    till_plant(PAY_TABLE_IDEMPOTENCY, &key, "\1\1", 2);
 }
 
 static void spoil_key(int i, size_t at, unsigned char byte)
 {
     pay_store_key_t key;
 
-    till_kept_key(&key, i, text_use());
+    till_idempotency_key(&key, i, text_use());
     if (at < key.len) {
         key.bytes[at] = byte;
     } else {
         key.len--;
     }
-    till_plant(PAY_TABLE_KEPT, &key, "\1\1", 2);
+    till_plant(PAY_TABLE_IDEMPOTENCY, &key, "\1\1", 2);
 }
 
 static void spoil_key_length(int i)
 {
-    spoil_key(i, PAY_STORE_KEPT_KEY_LEN, 0);
+    spoil_key(i, PAY_STORE_IDEMPOTENCY_KEY_LEN, 0);
 }
 
 static void spoil_kind(int i)
@@ -141,23 +141,23 @@ static void spoil_account(int i)
 
 static void spoil_charge_gone(int i)
 {
-    lead_to(i, charge_use(), PAY_KEPT_CHARGE, 99);
+    lead_to(i, charge_use(), PAY_IDEMPOTENCY_CHARGE, 99);
 }
 
 static void spoil_another_charge(int i)
 {
     (void)till_open(i, "order-2", 1000);
-    lead_to(i, charge_use(), PAY_KEPT_CHARGE, 2);
+    lead_to(i, charge_use(), PAY_IDEMPOTENCY_CHARGE, 2);
 }
 
 static void spoil_charge_under_a_refund(int i)
 {
-    lead_to(i, till_use(PAY_OPERATION_PARTIAL_REFUND, "key-1", "a"), PAY_KEPT_CHARGE, 1);
+    lead_to(i, till_use(PAY_OPERATION_PARTIAL_REFUND, "key-1", "a"), PAY_IDEMPOTENCY_CHARGE, 1);
 }
 
 static void spoil_refund_gone(int i)
 {
-    lead_to(i, refund_use(), PAY_KEPT_REFUND, 99);
+    lead_to(i, refund_use(), PAY_IDEMPOTENCY_REFUND, 99);
 }
 
 static void spoil_no_entry(int i)
@@ -187,7 +187,7 @@ static void spoil_entry_length(int i)
     pay_store_key_start(&key);
     pay_store_key_time(&key, END);
     pay_store_key_scope(&key, &till->scopes[i]);
-    till_plant(PAY_TABLE_KEPT_DUE, &key, "", 0);
+    till_plant(PAY_TABLE_IDEMPOTENCY_DUE, &key, "", 0);
 }
 
 static const struct {

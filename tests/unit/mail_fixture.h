@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MAIL_DESK_H
-#define MAIL_DESK_H
+#ifndef MAIL_FIXTURE_H
+#define MAIL_FIXTURE_H
 
 /* The common part of the tests of e-mails: records, their event, and its mail. */
 
@@ -15,7 +15,7 @@
 #define TEMPLATES apr_pstrcat(unit_pool, unit_share(), "/mail", NULL)
 
 /* A payment of Ada's, its refund, and their event; tests change the subject. */
-typedef struct desk_t {
+typedef struct mail_fixture_t {
     pay_account_t account;
     pay_charge_t charge;
     pay_refund_t refund;
@@ -25,20 +25,21 @@ typedef struct desk_t {
     const char *merchant;
     pay_transfer_t transfer;
     const char *fault;
-} desk_t;
+} mail_fixture_t;
 
-static inline desk_t *desk_make(pay_endpoint_kind_t endpoint, pay_event_kind_t kind, int state)
+static inline mail_fixture_t *mail_fixture_make(pay_endpoint_kind_t endpoint, pay_event_kind_t kind,
+                                                int state)
 {
     static const pay_card_t card = {"555555", "4444", "Mastercard", "NG", "debit"};
-    desk_t *desk = apr_pcalloc(unit_pool, sizeof(*desk));
+    mail_fixture_t *mail = apr_pcalloc(unit_pool, sizeof(*mail));
     const pay_scope_t scope = {7, PAY_TEST};
 
-    desk->account = (pay_account_t){
+    mail->account = (pay_account_t){
         .number = 7,
         .name = "my-shop",
         .settings = {
             .key_prefix = "pay", .currency = "NGN", .timezone = "Africa/Lagos", .shop_name = ""}};
-    desk->charge = (pay_charge_t){.scope = scope,
+    mail->charge = (pay_charge_t){.scope = scope,
                                   .seq = 42,
                                   .reference = "order-1",
                                   .card = card,
@@ -51,14 +52,14 @@ static inline desk_t *desk_make(pay_endpoint_kind_t endpoint, pay_event_kind_t k
                                   .code = "00",
                                   .message = "Approved by bank",
                                   .authorization_code = "L5K7O4"};
-    desk->refund = (pay_refund_t){.id = "9",
+    mail->refund = (pay_refund_t){.id = "9",
                                   .refund_reference = "rfd_1",
                                   .money = {50, "NGN"},
                                   .scope = scope,
                                   .merchant_note = "came broken",
                                   .customer_note = "We are sorry",
                                   .transaction_reference = "order-1"};
-    desk->event = (pay_event_t){.scope = scope,
+    mail->event = (pay_event_t){.scope = scope,
                                 .endpoint = endpoint,
                                 .charge_seq = 42,
                                 .sequence = 2,
@@ -68,50 +69,50 @@ static inline desk_t *desk_make(pay_endpoint_kind_t endpoint, pay_event_kind_t k
                                 .created_at = CREATED,
                                 .error = "",
                                 .answer = "",
-                                .charge = &desk->charge};
-    desk->event.refund = kind == PAY_EVENT_REFUND ? &desk->refund : NULL;
-    desk->parked = desk->event;
-    desk->parked.endpoint = PAY_ENDPOINT_WEBHOOK;
-    desk->parked.kind = PAY_EVENT_TRANSACTION;
-    desk->parked.state = PAY_CHARGE_FAILED;
-    desk->parked.created_at = CREATED - 72 * HOUR;
-    desk->parked.failures = 19;
-    desk->parked.status = 503;
-    desk->parked.error = "The receiver answered 503";
+                                .charge = &mail->charge};
+    mail->event.refund = kind == PAY_EVENT_REFUND ? &mail->refund : NULL;
+    mail->parked = mail->event;
+    mail->parked.endpoint = PAY_ENDPOINT_WEBHOOK;
+    mail->parked.kind = PAY_EVENT_TRANSACTION;
+    mail->parked.state = PAY_CHARGE_FAILED;
+    mail->parked.created_at = CREATED - 72 * HOUR;
+    mail->parked.failures = 19;
+    mail->parked.status = 503;
+    mail->parked.error = "The receiver answered 503";
     if (kind == PAY_EVENT_PARKED) {
-        desk->event.sequence |= PAY_EVENT_PARKED_BIT;
-        desk->event.parked = &desk->parked;
+        mail->event.sequence |= PAY_EVENT_PARKED_BIT;
+        mail->event.parked = &mail->parked;
     }
-    desk->delivery = (pay_delivery_t){0, "", "", "smtp://localhost", "", "pay@shop.example", ""};
-    desk->delivery.mail_templates = TEMPLATES;
-    desk->merchant = "owner@shop.example";
+    mail->delivery = (pay_delivery_t){0, "", "", "smtp://localhost", "", "pay@shop.example", ""};
+    mail->delivery.mail_templates = TEMPLATES;
+    mail->merchant = "owner@shop.example";
     pay_mail_set_installed("/nowhere");
-    return desk;
+    return mail;
 }
 
-static inline desk_t *receipt(void)
+static inline mail_fixture_t *receipt(void)
 {
-    return desk_make(PAY_ENDPOINT_RECEIPT, PAY_EVENT_TRANSACTION, PAY_CHARGE_SUCCESSFUL);
+    return mail_fixture_make(PAY_ENDPOINT_RECEIPT, PAY_EVENT_TRANSACTION, PAY_CHARGE_SUCCESSFUL);
 }
 
-static inline apr_status_t make(desk_t *desk)
+static inline apr_status_t make(mail_fixture_t *mail)
 {
-    desk->fault = "set";
-    return pay_mail_make(&desk->transfer, &desk->fault, &desk->event, &desk->account,
-                         desk->merchant, &desk->delivery, unit_pool);
+    mail->fault = "set";
+    return pay_mail_make(&mail->transfer, &mail->fault, &mail->event, &mail->account,
+                         mail->merchant, &mail->delivery, unit_pool);
 }
 
-static inline void made(desk_t *desk)
+static inline void made(mail_fixture_t *mail)
 {
-    apr_status_t rv = make(desk);
+    apr_status_t rv = make(mail);
 
-    ck_assert_msg(rv == APR_SUCCESS, "%s", desk->fault);
-    ck_assert_ptr_null(desk->fault);
+    ck_assert_msg(rv == APR_SUCCESS, "%s", mail->fault);
+    ck_assert_ptr_null(mail->fault);
 }
 
-static inline const char *header(const desk_t *desk, const char *name)
+static inline const char *header(const mail_fixture_t *mail, const char *name)
 {
-    const apr_array_header_t *headers = desk->transfer.headers;
+    const apr_array_header_t *headers = mail->transfer.headers;
     const char *found = NULL;
     int i;
 
@@ -126,14 +127,14 @@ static inline const char *header(const desk_t *desk, const char *name)
     return found;
 }
 
-static inline const char *text_of(const desk_t *desk)
+static inline const char *text_of(const mail_fixture_t *mail)
 {
-    return desk->transfer.parts[0].text;
+    return mail->transfer.parts[0].text;
 }
 
-static inline const char *html_of(const desk_t *desk)
+static inline const char *html_of(const mail_fixture_t *mail)
 {
-    return desk->transfer.parts[1].text;
+    return mail->transfer.parts[1].text;
 }
 
 #endif

@@ -17,7 +17,7 @@ typedef struct opened_t {
     pay_refund_t *refund;
     pay_charge_t *charge;
     pay_refund_verdict_t verdict;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 } opened_t;
 
 static const pay_idempotency_t *use_of(const char *key, const char *request)
@@ -27,8 +27,8 @@ static const pay_idempotency_t *use_of(const char *key, const char *request)
 
 static apr_status_t try_open(opened_t *opened, pay_refund_t *proposal, const pay_idempotency_t *use)
 {
-    return pay_store_refund_open(&opened->refund, &opened->charge, &opened->verdict, &opened->kept,
-                                 till->store, proposal, use, WINDOW, unit_pool);
+    return pay_store_refund_open(&opened->refund, &opened->charge, &opened->verdict,
+                                 &opened->record, till->store, proposal, use, WINDOW, unit_pool);
 }
 
 static opened_t open_as(int i, const char *reference, apr_int64_t amount_minor,
@@ -38,7 +38,7 @@ static opened_t open_as(int i, const char *reference, apr_int64_t amount_minor,
 
     ck_assert_int_eq(try_open(&opened, till_refund_proposal(i, reference, amount_minor), use),
                      APR_SUCCESS);
-    if (opened.kept) {
+    if (opened.record) {
         ck_assert_ptr_null(opened.refund);
         ck_assert_ptr_null(opened.charge);
     }
@@ -62,7 +62,7 @@ START_TEST(test_key_leads_to_the_refund)
     for (i = 0; i < TILL_SCOPES; i++) {
         (void)till_charge(i, "order-1", 1000);
         first[i] = open_as(i, "order-1", 400, use);
-        ck_assert_ptr_null(first[i].kept);
+        ck_assert_ptr_null(first[i].record);
         ck_assert_int_eq(first[i].verdict, PAY_REFUND_OPENED);
     }
     settle(1, first[1].refund, PAY_OUTCOME_APPROVED);
@@ -71,21 +71,21 @@ START_TEST(test_key_leads_to_the_refund)
     till_clock += 100 * PAY_IDEMPOTENCY_KEEP; /* it lives as long as the refund */
     for (i = 0; i < TILL_SCOPES; i++) {
         again = open_as(i, "order-1", 400, use);
-        ck_assert_ptr_nonnull(again.kept);
-        ck_assert_int_eq(again.kept->same_request, 1);
-        ck_assert_ptr_null(again.kept->text);
-        ck_assert_ptr_null(again.kept->charge);
-        ck_assert_int_eq(again.kept->refusal, PAY_REFUND_OPENED);
-        ck_assert_str_eq(again.kept->refund->refund_reference, first[i].refund->refund_reference);
-        ck_assert_int_eq(again.kept->refund->state, i == 0   ? PAY_REFUND_PENDING
-                                                    : i == 1 ? PAY_REFUND_PROCESSED
-                                                             : PAY_REFUND_FAILED);
-        ck_assert_ptr_nonnull(till_kept(i, use)->refund);
+        ck_assert_ptr_nonnull(again.record);
+        ck_assert_int_eq(again.record->same_request, 1);
+        ck_assert_ptr_null(again.record->text);
+        ck_assert_ptr_null(again.record->charge);
+        ck_assert_int_eq(again.record->refusal, PAY_REFUND_OPENED);
+        ck_assert_str_eq(again.record->refund->refund_reference, first[i].refund->refund_reference);
+        ck_assert_int_eq(again.record->refund->state, i == 0   ? PAY_REFUND_PENDING
+                                                      : i == 1 ? PAY_REFUND_PROCESSED
+                                                               : PAY_REFUND_FAILED);
+        ck_assert_ptr_nonnull(till_idempotency(i, use)->refund);
         /* Another request, even one about a charge that does not exist. */
         again = open_as(i, "order-9", 500, use_of("key-1", "order-9 500"));
-        ck_assert_ptr_nonnull(again.kept);
-        ck_assert_int_eq(again.kept->same_request, 0);
-        ck_assert_ptr_null(again.kept->refund);
+        ck_assert_ptr_nonnull(again.record);
+        ck_assert_int_eq(again.record->same_request, 0);
+        ck_assert_ptr_null(again.record->refund);
     }
     ck_assert_str_eq(till_snapshot(), before);
     till_check_clean();
@@ -104,16 +104,16 @@ START_TEST(test_keys_apart)
         use->operation = PAY_OPERATION_PARTIAL_REFUND;
         use->key_kind = PAY_KEY_SECRET;
         opened = open_as(i, "order-1", 100, use);
-        ck_assert_ptr_null(opened.kept);
+        ck_assert_ptr_null(opened.record);
         settle(i, opened.refund, PAY_OUTCOME_APPROVED);
         use->key_kind = PAY_KEY_PUBLIC;
         opened = open_as(i, "order-1", 100, use);
-        ck_assert_ptr_null(opened.kept);
+        ck_assert_ptr_null(opened.record);
         settle(i, opened.refund, PAY_OUTCOME_APPROVED);
         use->key_kind = PAY_KEY_SECRET;
         use->operation = PAY_OPERATION_REFUND;
         opened = open_as(i, "order-1", 0, use);
-        ck_assert_ptr_null(opened.kept);
+        ck_assert_ptr_null(opened.record);
         ck_assert(opened.refund->money.amount_minor == 800);
     }
     till_check_clean();
@@ -126,7 +126,7 @@ static const struct {
     apr_int64_t processed, pending; /* refunds before */
     apr_int64_t amount_minor;
     pay_refund_verdict_t want;
-    int kept;
+    int record;
 } refusal_cases[] = {
     {"R1: a pending charge", PAY_OUTCOME_UNKNOWN, 0, 0, 100, PAY_REFUND_REFUSED_STATE, 0},
     {"R1: a failed charge", PAY_OUTCOME_DECLINED, 0, 0, 100, PAY_REFUND_REFUSED_STATE, 1},
@@ -166,30 +166,31 @@ START_TEST(test_refusals)
         (void)till_refund(i, "order-1", amount_minor, refusal_cases[_i].want);
         ck_assert_str_eq(till_snapshot(), before);
         opened = open_as(i, "order-1", amount_minor, use);
-        ck_assert_msg(!opened.kept && !opened.refund && opened.verdict == refusal_cases[_i].want,
+        ck_assert_msg(!opened.record && !opened.refund && opened.verdict == refusal_cases[_i].want,
                       "%s: %d", name, (int)opened.verdict);
         ck_assert(opened.charge->seq == 1);
-        ck_assert_msg((strcmp(till_snapshot(), before) != 0) == refusal_cases[_i].kept, "%s", name);
-        ck_assert_msg((till_kept(i, use) != NULL) == refusal_cases[_i].kept, "%s", name);
-        if (!refusal_cases[_i].kept) { /* a later attempt may succeed */
+        ck_assert_msg((strcmp(till_snapshot(), before) != 0) == refusal_cases[_i].record, "%s",
+                      name);
+        ck_assert_msg((till_idempotency(i, use) != NULL) == refusal_cases[_i].record, "%s", name);
+        if (!refusal_cases[_i].record) { /* a later attempt may succeed */
             if (refunds[i]) {
                 settle(i, refunds[i], PAY_OUTCOME_DECLINED);
             } else {
                 (void)till_resolve(&charge, i, 1, PAY_OUTCOME_APPROVED);
             }
             opened = open_as(i, "order-1", amount_minor, use);
-            ck_assert_msg(!opened.kept && opened.refund, "%s", name);
+            ck_assert_msg(!opened.record && opened.refund, "%s", name);
             continue;
         }
         before = till_snapshot();
         opened = open_as(i, "order-1", amount_minor, use);
-        ck_assert_msg(opened.kept && opened.kept->same_request
-                          && opened.kept->refusal == refusal_cases[_i].want,
+        ck_assert_msg(opened.record && opened.record->same_request
+                          && opened.record->refusal == refusal_cases[_i].want,
                       "%s", name);
-        ck_assert(!opened.kept->refund && !opened.kept->text && !opened.kept->charge);
+        ck_assert(!opened.record->refund && !opened.record->text && !opened.record->charge);
         opened = open_as(i, "order-1", 1, use_of("key-1", "b"));
-        ck_assert(opened.kept && !opened.kept->same_request);
-        ck_assert_int_eq(opened.kept->refusal, PAY_REFUND_OPENED);
+        ck_assert(opened.record && !opened.record->same_request);
+        ck_assert_int_eq(opened.record->refusal, PAY_REFUND_OPENED);
         ck_assert_str_eq(till_snapshot(), before);
     }
     till_check_clean();
@@ -214,9 +215,9 @@ START_TEST(test_refusal_outlives_its_cause)
                                                all->refund_reference, unit_pool),
                          APR_SUCCESS);
         opened = open_as(i, "order-1", 100, use);
-        ck_assert(opened.kept && opened.kept->refusal == PAY_REFUND_REFUSED_FULL);
+        ck_assert(opened.record && opened.record->refusal == PAY_REFUND_REFUSED_FULL);
         opened = open_as(i, "order-1", 100, use_of("key-2", "a"));
-        ck_assert(!opened.kept && opened.refund);
+        ck_assert(!opened.record && opened.refund);
     }
 }
 END_TEST
@@ -247,7 +248,7 @@ static const struct {
     const char *currency;
     const char *refund_reference; /* NULL: a new one */
     apr_status_t want;
-} unkept_cases[] = {
+} unrecorded_cases[] = {
     {"no such charge", "order-9", "NGN", NULL, APR_NOTFOUND},
     {"another currency", "order-1", "EUR", NULL, APR_EINVAL},
     {"a reference in use", "order-1", "NGN", "rfd_taken", APR_EEXIST},
@@ -269,15 +270,15 @@ START_TEST(test_what_was_not_judged_is_not_kept)
         ck_assert_int_eq(try_open(&opened, taken, NULL), APR_SUCCESS);
         settle(i, opened.refund, PAY_OUTCOME_DECLINED);
         before = till_snapshot();
-        proposal = till_refund_proposal(i, unkept_cases[_i].reference, 100);
-        apr_cpystrn(proposal->money.currency, unkept_cases[_i].currency,
+        proposal = till_refund_proposal(i, unrecorded_cases[_i].reference, 100);
+        apr_cpystrn(proposal->money.currency, unrecorded_cases[_i].currency,
                     sizeof(proposal->money.currency));
-        if (unkept_cases[_i].refund_reference) {
-            proposal->refund_reference = unkept_cases[_i].refund_reference;
+        if (unrecorded_cases[_i].refund_reference) {
+            proposal->refund_reference = unrecorded_cases[_i].refund_reference;
         }
         rv = try_open(&opened, proposal, use);
-        ck_assert_msg(rv == unkept_cases[_i].want, "%s: %d", unkept_cases[_i].name, rv);
-        ck_assert(!opened.kept && !opened.refund);
+        ck_assert_msg(rv == unrecorded_cases[_i].want, "%s: %d", unrecorded_cases[_i].name, rv);
+        ck_assert(!opened.record && !opened.refund);
         ck_assert_str_eq(till_snapshot(), before);
     }
 }
@@ -293,12 +294,12 @@ START_TEST(test_bad_row_opens_nothing)
 
     for (i = 0; i < TILL_SCOPES; i++) {
         (void)till_charge(i, "order-1", 1000);
-        till_kept_key(&key, i, use);
-        till_plant(PAY_TABLE_KEPT, &key, "\1\1", 2);
+        till_idempotency_key(&key, i, use);
+        till_plant(PAY_TABLE_IDEMPOTENCY, &key, "\1\1", 2);
         before = till_snapshot();
         ck_assert_int_eq(try_open(&opened, till_refund_proposal(i, "order-1", 100), use),
                          PAY_STORE_ECORRUPT);
-        ck_assert(!opened.kept && !opened.refund);
+        ck_assert(!opened.record && !opened.refund);
         ck_assert_str_eq(till_snapshot(), before);
     }
 }
@@ -336,11 +337,11 @@ static void *race(void *data)
 
     for (n = 0; n < RACES; n++) {
         racer->failed |=
-            pay_store_refund_open(&opened.refund, &opened.charge, &opened.verdict, &opened.kept,
+            pay_store_refund_open(&opened.refund, &opened.charge, &opened.verdict, &opened.record,
                                   till->store, racer->proposals[n], racer->uses[n], 0, racer->pool)
             != APR_SUCCESS;
         racer->opened[n] = !racer->failed && opened.refund;
-        racer->failed |= !racer->opened[n] && (!opened.kept || !opened.kept->refund);
+        racer->failed |= !racer->opened[n] && (!opened.record || !opened.record->refund);
         if (racer->opened[n]) {
             racer->failed |=
                 pay_store_refund_resolve(&opened.refund, &changed, till->store,
@@ -450,7 +451,7 @@ START_TEST(test_killed)
 {
     int acknowledged = 0, wanted = 1 + 7 * _i, found[TILL_SCOPES] = {0}, pipes[2], status, n, i;
     const pay_charge_t *charge;
-    const pay_kept_t *kept;
+    const pay_idempotency_record_t *record;
     char byte;
     pid_t child;
 
@@ -478,11 +479,12 @@ START_TEST(test_killed)
     ck_assert(WIFSIGNALED(status) && acknowledged >= wanted);
     till_reopen();
     for (n = 0; n < KILL_OPENS; n++) {
-        kept = till_kept(n % TILL_SCOPES, use_of(apr_psprintf(unit_pool, "key-%d", n), "a"));
-        ck_assert_msg(kept || n >= acknowledged, "key %d was lost", n);
-        ck_assert_msg(!kept || n <= acknowledged, "key %d of %d", n, acknowledged);
-        ck_assert(!kept || (kept->refund && kept->refund->money.amount_minor == 1));
-        found[n % TILL_SCOPES] += kept != NULL;
+        record =
+            till_idempotency(n % TILL_SCOPES, use_of(apr_psprintf(unit_pool, "key-%d", n), "a"));
+        ck_assert_msg(record || n >= acknowledged, "key %d was lost", n);
+        ck_assert_msg(!record || n <= acknowledged, "key %d of %d", n, acknowledged);
+        ck_assert(!record || (record->refund && record->refund->money.amount_minor == 1));
+        found[n % TILL_SCOPES] += record != NULL;
     }
     for (i = 0; i < TILL_SCOPES; i++) { /* a refund for each key, and none without */
         charge = till_find(i, "order-1");
@@ -500,7 +502,8 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_refusals, 0, UNIT_ROWS(refusal_cases));
     tcase_add_test(tcase, test_refusal_outlives_its_cause);
     tcase_add_test(tcase, test_equal_refunds_under_two_keys);
-    tcase_add_loop_test(tcase, test_what_was_not_judged_is_not_kept, 0, UNIT_ROWS(unkept_cases));
+    tcase_add_loop_test(tcase, test_what_was_not_judged_is_not_kept, 0,
+                        UNIT_ROWS(unrecorded_cases));
     tcase_add_test(tcase, test_bad_row_opens_nothing);
     tcase_add_test(tcase, test_threads_race);
     tcase_add_test(tcase, test_processes_race);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "httpd/process/leaving.h"
+#include "httpd/process/shutdown.h"
 
 #include "httpd/process/acquirers.h"
 #include "httpd/process/deliver.h"
@@ -59,7 +59,7 @@ START_TEST(test_what_is_left_is_left_alone)
         ck_assert_int_eq(atomic_load(&store_host->reconciler.busy), 1);
     }
     ck_assert_ptr_null(store_host->deliver.outbox);
-    ck_assert_ptr_null(store_host->reconciler.desk);
+    ck_assert_ptr_null(store_host->reconciler.dispatcher);
 }
 END_TEST
 
@@ -140,7 +140,7 @@ START_TEST(test_stopping)
     ck_assert_int_eq(atomic_load(&store_host->reconciler.busy), 0);
     ck_assert_int_eq(atomic_load(&store_host->deliver.stop), 1);
     ck_assert_ptr_null(store_host->deliver.outbox);
-    ck_assert_ptr_null(store_host->reconciler.desk);
+    ck_assert_ptr_null(store_host->reconciler.dispatcher);
 }
 END_TEST
 
@@ -156,8 +156,8 @@ START_TEST(test_one_that_does_not_come_back)
     atomic_store(&store_host->deliver.busy, 1);
     atomic_store(&store_host->reconciler.busy, 1);
     atomic_store(&store_host->fetcher.busy, 1);
-    (void)pay_leaving_time(0);
-    unit_boot_pass(PAY_LEAVING_MS);
+    (void)pay_shutdown_time(0);
+    unit_boot_pass(PAY_SHUTDOWN_MS);
     apr_pool_destroy(pchild);
     ck_assert_int_eq(atomic_load(&store_host->deliver.stop), 1);
     ck_assert_int_eq(atomic_load(&store_host->reconciler.stop), 1);
@@ -203,12 +203,12 @@ END_TEST
 START_TEST(test_time)
 {
     unit_boot_stop(5000);
-    ck_assert_int_eq(pay_leaving_time(300), apr_time_from_msec(300));
+    ck_assert_int_eq(pay_shutdown_time(300), apr_time_from_msec(300));
     unit_boot_pass(100);
-    ck_assert_int_eq(pay_leaving_time(300), apr_time_from_msec(200));
-    ck_assert_int_eq(pay_leaving_time(101), apr_time_from_msec(1));
-    ck_assert_int_eq(pay_leaving_time(100), 0);
-    ck_assert_int_eq(pay_leaving_time(50), 0);
+    ck_assert_int_eq(pay_shutdown_time(300), apr_time_from_msec(200));
+    ck_assert_int_eq(pay_shutdown_time(101), apr_time_from_msec(1));
+    ck_assert_int_eq(pay_shutdown_time(100), 0);
+    ck_assert_int_eq(pay_shutdown_time(50), 0);
 }
 END_TEST
 
@@ -221,12 +221,12 @@ START_TEST(test_waiting_has_an_end)
     atomic_init(&owed, 1);
     atomic_init(&none, 0);
     unit_boot_stop(5000);
-    (void)pay_leaving_time(0);
-    pay_leaving_wait(&none, NULL);
-    pay_leaving_wait(&none, &none);
-    unit_boot_pass(PAY_LEAVING_MS);
-    pay_leaving_wait(&busy, NULL);
-    pay_leaving_wait(&none, &owed);
+    (void)pay_shutdown_time(0);
+    pay_shutdown_wait(&none, NULL);
+    pay_shutdown_wait(&none, &none);
+    unit_boot_pass(PAY_SHUTDOWN_MS);
+    pay_shutdown_wait(&busy, NULL);
+    pay_shutdown_wait(&none, &owed);
     ck_assert_int_eq(atomic_load(&busy), 1);
 }
 END_TEST

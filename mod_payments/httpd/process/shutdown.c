@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <httpd.h>
 
-#include "httpd/process/leaving.h"
+#include "httpd/process/shutdown.h"
 
 #include "base/text/time.h"
 
@@ -12,7 +12,7 @@
 /* When this process began its shutdown (boot clock); 0: it has not. */
 static _Atomic apr_int64_t ending_ms;
 
-int pay_leaving(void)
+int pay_shutdown_has_begun(void)
 {
     int mpm_state = AP_MPMQ_RUNNING;
 
@@ -20,7 +20,7 @@ int pay_leaving(void)
            && mpm_state == AP_MPMQ_STOPPING;
 }
 
-apr_interval_time_t pay_leaving_time(apr_int64_t ms)
+apr_interval_time_t pay_shutdown_time(apr_int64_t ms)
 {
     apr_int64_t none = 0;
     apr_int64_t left_ms;
@@ -30,10 +30,10 @@ apr_interval_time_t pay_leaving_time(apr_int64_t ms)
     return left_ms > 0 ? apr_time_from_msec(left_ms) : 0;
 }
 
-void pay_leaving_wait(const atomic_int *busy, const atomic_int *owed)
+void pay_shutdown_wait(const atomic_int *busy, const atomic_int *owed)
 {
     while ((atomic_load(busy) || (owed && atomic_load(owed)))
-           && pay_leaving_time(PAY_LEAVING_MS) > 0) {
+           && pay_shutdown_time(PAY_SHUTDOWN_MS) > 0) {
         apr_sleep(POLL);
     }
 }

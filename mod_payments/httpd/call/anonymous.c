@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "httpd/call/stranger.h"
+#include "httpd/call/anonymous.h"
 
 #include <apr_strings.h>
 #include <http_core.h>
@@ -25,28 +25,28 @@ static const struct ap_logconf silent = {NULL, APLOG_EMERG};
 
 static int is_let_in(request_rec *r, const char *address, int family)
 {
-    request_rec *stranger = apr_pmemdup(r->pool, r, sizeof(*r));
+    request_rec *probe = apr_pmemdup(r->pool, r, sizeof(*r));
     apr_status_t rv;
 
-    rv = apr_sockaddr_info_get(&stranger->useragent_addr, address, family, 0, 0, r->pool);
+    rv = apr_sockaddr_info_get(&probe->useragent_addr, address, family, 0, 0, r->pool);
     if (rv != APR_SUCCESS) {
         return 1;
     }
-    stranger->useragent_ip = apr_pstrdup(r->pool, address);
-    stranger->useragent_host = apr_pstrdup(r->pool, ""); /* looked up, without a name */
-    stranger->double_reverse = -1;
-    stranger->user = NULL;
-    stranger->ap_auth_type = NULL;
-    stranger->log = &silent;
-    stranger->headers_in = apr_table_make(r->pool, 1);
-    stranger->headers_out = apr_table_make(r->pool, 1);
-    stranger->err_headers_out = apr_table_make(r->pool, 1);
-    stranger->subprocess_env = apr_table_make(r->pool, 1);
-    stranger->notes = apr_table_make(r->pool, 1);
-    return ap_run_access_checker_ex(stranger) == OK;
+    probe->useragent_ip = apr_pstrdup(r->pool, address);
+    probe->useragent_host = apr_pstrdup(r->pool, ""); /* looked up, without a name */
+    probe->double_reverse = -1;
+    probe->user = NULL;
+    probe->ap_auth_type = NULL;
+    probe->log = &silent;
+    probe->headers_in = apr_table_make(r->pool, 1);
+    probe->headers_out = apr_table_make(r->pool, 1);
+    probe->err_headers_out = apr_table_make(r->pool, 1);
+    probe->subprocess_env = apr_table_make(r->pool, 1);
+    probe->notes = apr_table_make(r->pool, 1);
+    return ap_run_access_checker_ex(probe) == OK;
 }
 
-int pay_stranger_is_let_in(request_rec *r)
+int pay_anonymous_is_let_in(request_rec *r)
 {
     apr_size_t i;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PAY_STORE_LMDB_LINE_H
-#define PAY_STORE_LMDB_LINE_H
+#ifndef PAY_STORE_LMDB_QUEUE_H
+#define PAY_STORE_LMDB_QUEUE_H
 
 /*
  * The commit queue, in which the threads of a process wait with their works (docs/store.md, "Group
@@ -25,7 +25,7 @@ typedef enum pay_lmdb_word_t { PAY_LMDB_LEAD, PAY_LMDB_DONE } pay_lmdb_word_t;
  */
 struct pay_lmdb_waiter_t {
     pay_lmdb_waiter_t *next; /* in the queue */
-    int in_line;             /* env->mutex */
+    int is_queued;           /* env->mutex */
     sem_t told;              /* posted once, after `word` was set */
     pay_lmdb_word_t word;
     pay_store_t *db;
@@ -53,7 +53,8 @@ int pay_lmdb_lead_take(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter, apr_int64
 
 /* Moves works from the queue, oldest first, after the *count that are in `taken`, up to
  * `count_max`. */
-void pay_lmdb_line_take(pay_lmdb_env_t *env, pay_lmdb_waiter_t *taken[], int *count, int count_max);
+void pay_lmdb_queue_take(pay_lmdb_env_t *env, pay_lmdb_waiter_t *taken[], int *count,
+                         int count_max);
 
 /* The oldest waiter in the queue leads from now on; all taken waiters except `own` are woken as
  * done. */
@@ -65,24 +66,27 @@ void pay_lmdb_lead_give(pay_lmdb_env_t *env, const pay_lmdb_waiter_t *own,
  * has no time limit; this one does, and is held around it, so that nobody waits for a process that
  * was stopped in the middle of a transaction (docs/store.md, rule 8). First come, first served, so
  * that none of many processes waits for ever. A process that dies releases the lock. For
- * store/lmdb/commit.c and store/lmdb/line.c only.
+ * store/lmdb/commit.c and store/lmdb/queue.c only.
  */
 
 /* The holder of the lock and the processes that wait for it: a single slot. */
-#define PAY_LMDB_TURN_ALIGN 64
-#define PAY_LMDB_TURN_LINE(shared) ((pay_slots_t *)(void *)((char *)(shared) + PAY_LMDB_TURN_ALIGN))
+#define PAY_LMDB_WRITER_LOCK_ALIGN 64
+#define PAY_LMDB_WRITER_LOCK_SLOTS(shared)                                                         \
+    ((pay_slots_t *)(void *)((char *)(shared) + PAY_LMDB_WRITER_LOCK_ALIGN))
 
 /*
- * Returns 1 if the caller has the lock; the same thread must call pay_lmdb_turn_give. Returns 0 if
- * it was not released until `until_ms` (of pay_clock_ms), or is stalled. `shared` NULL: always 1.
+ * Returns 1 if the caller has the lock; the same thread must call pay_lmdb_writer_lock_give.
+ * Returns 0 if it was not released until `until_ms` (of pay_clock_ms), or is stalled. `shared`
+ * NULL: always 1.
  */
-int pay_lmdb_turn_take(pay_store_shared_t *shared, apr_int64_t until_ms, apr_int64_t stall_ms);
-void pay_lmdb_turn_give(pay_store_shared_t *shared);
+int pay_lmdb_writer_lock_take(pay_store_shared_t *shared, apr_int64_t until_ms,
+                              apr_int64_t stall_ms);
+void pay_lmdb_writer_lock_give(pay_store_shared_t *shared);
 
 /*
  * Returns 1 while the lock has been held for `stall_ms` or longer: in all processes, those that
  * want it are refused at once until it is released. `shared` NULL: 0.
  */
-int pay_lmdb_turn_is_stalled(pay_store_shared_t *shared, apr_int64_t stall_ms);
+int pay_lmdb_writer_lock_is_stalled(pay_store_shared_t *shared, apr_int64_t stall_ms);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PAY_HTTPD_CALL_STRANGER_H
-#define PAY_HTTPD_CALL_STRANGER_H
+#ifndef PAY_HTTPD_CALL_ANONYMOUS_H
+#define PAY_HTTPD_CALL_ANONYMOUS_H
 
 /* The anonymous probe: whether the administrator's rules keep anybody out. */
 
@@ -12,6 +12,6 @@
  * silently if there is no rule, and reports this nowhere, so the same rules are evaluated once
  * more. Called after the access checks, in a handler.
  */
-int pay_stranger_is_let_in(request_rec *r);
+int pay_anonymous_is_let_in(request_rec *r);
 
 #endif

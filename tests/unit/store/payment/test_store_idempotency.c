@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "till.h"
 
-#include "store/payment/kept.h"
+#include "store/payment/idempotency.h"
 #include "store/payment/refund.h"
 #include "store_options.h"
 
@@ -10,34 +10,35 @@
 #define RACERS 8
 #define RACES 20
 
-static pay_kept_t *put(int i, const pay_idempotency_t *use, const char *text)
+static pay_idempotency_record_t *put(int i, const pay_idempotency_t *use, const char *text)
 {
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
-    ck_assert_int_eq(pay_store_kept_put(&kept, till->store, &till->scopes[i], use, text, unit_pool),
-                     APR_SUCCESS);
-    ck_assert_ptr_nonnull(kept);
-    return kept;
+    ck_assert_int_eq(
+        pay_store_idempotency_put(&record, till->store, &till->scopes[i], use, text, unit_pool),
+        APR_SUCCESS);
+    ck_assert_ptr_nonnull(record);
+    return record;
 }
 
-static void check_text(const pay_kept_t *kept, const char *text)
+static void check_text(const pay_idempotency_record_t *record, const char *text)
 {
-    ck_assert_ptr_nonnull(kept);
-    ck_assert_int_eq(kept->same_request, 1);
-    ck_assert_ptr_null(kept->charge);
-    ck_assert_ptr_null(kept->refund);
-    ck_assert_int_eq(kept->refusal, PAY_REFUND_OPENED);
-    ck_assert_str_eq(kept->text, text);
+    ck_assert_ptr_nonnull(record);
+    ck_assert_int_eq(record->same_request, 1);
+    ck_assert_ptr_null(record->charge);
+    ck_assert_ptr_null(record->refund);
+    ck_assert_int_eq(record->refusal, PAY_REFUND_OPENED);
+    ck_assert_str_eq(record->text, text);
 }
 
-static void check_other(const pay_kept_t *kept)
+static void check_other(const pay_idempotency_record_t *record)
 {
-    ck_assert_ptr_nonnull(kept);
-    ck_assert_int_eq(kept->same_request, 0);
-    ck_assert_ptr_null(kept->charge);
-    ck_assert_ptr_null(kept->refund);
-    ck_assert_int_eq(kept->refusal, PAY_REFUND_OPENED);
-    ck_assert_ptr_null(kept->text);
+    ck_assert_ptr_nonnull(record);
+    ck_assert_int_eq(record->same_request, 0);
+    ck_assert_ptr_null(record->charge);
+    ck_assert_ptr_null(record->refund);
+    ck_assert_int_eq(record->refusal, PAY_REFUND_OPENED);
+    ck_assert_ptr_null(record->text);
 }
 
 static const struct {
@@ -69,12 +70,12 @@ START_TEST(test_find)
     const char *name = find_cases[_i].name;
     pay_idempotency_t *use =
         till_use(find_cases[_i].operation, find_cases[_i].key, find_cases[_i].request);
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int i, at;
 
     use->key_kind = find_cases[_i].kind;
     for (i = 0; i < TILL_SCOPES; i++) {
-        ck_assert_msg(till_kept(i, use) == NULL, "%s", name);
+        ck_assert_msg(till_idempotency(i, use) == NULL, "%s", name);
     }
     for (i = 0; i < TILL_SCOPES; i++) { /* each scope in turn is the only one that has it */
         (void)put(i, till_use(PAY_OPERATION_VERIFY, apr_psprintf(unit_pool, "own-%d", i), "a"),
@@ -82,16 +83,16 @@ START_TEST(test_find)
         at = (i + find_cases[_i].scope) % TILL_SCOPES;
         if (find_cases[_i].scope) {
             use->key = apr_psprintf(unit_pool, "own-%d", i);
-            ck_assert_msg(till_kept(at, use) == NULL, "%s", name);
+            ck_assert_msg(till_idempotency(at, use) == NULL, "%s", name);
             continue;
         }
         (void)put(i, till_use(PAY_OPERATION_VERIFY, "key-1", "a"), "{\"key\":1}");
-        kept = till_kept(i, use);
-        ck_assert_msg((kept != NULL) == find_cases[_i].known, "%s", name);
-        if (kept && find_cases[_i].same) {
-            check_text(kept, "{\"key\":1}");
-        } else if (kept) {
-            check_other(kept);
+        record = till_idempotency(i, use);
+        ck_assert_msg((record != NULL) == find_cases[_i].known, "%s", name);
+        if (record && find_cases[_i].same) {
+            check_text(record, "{\"key\":1}");
+        } else if (record) {
+            check_other(record);
         }
     }
     till_check_clean();
@@ -116,7 +117,7 @@ START_TEST(test_what_is_known_stays)
     ck_assert_str_eq(till_snapshot(), before);
     till_clock += 10 * PAY_IDEMPOTENCY_KEEP; /* it stays until it is removed */
     for (i = 0; i < TILL_SCOPES; i++) {
-        check_text(till_kept(i, use), apr_psprintf(unit_pool, "{\"first\":%d}", i));
+        check_text(till_idempotency(i, use), apr_psprintf(unit_pool, "{\"first\":%d}", i));
     }
     till_check_clean();
 }
@@ -125,20 +126,20 @@ END_TEST
 START_TEST(test_longest_text)
 {
     const pay_idempotency_t *use = till_use(PAY_OPERATION_VERIFY, "key-1", "a");
-    char *text = apr_palloc(unit_pool, PAY_STORE_KEPT_TEXT_MAX + 2);
+    char *text = apr_palloc(unit_pool, PAY_STORE_IDEMPOTENCY_TEXT_MAX + 2);
     const char *before = till_snapshot();
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
-    memset(text, 'x', PAY_STORE_KEPT_TEXT_MAX + 1);
-    text[PAY_STORE_KEPT_TEXT_MAX + 1] = '\0';
+    memset(text, 'x', PAY_STORE_IDEMPOTENCY_TEXT_MAX + 1);
+    text[PAY_STORE_IDEMPOTENCY_TEXT_MAX + 1] = '\0';
     ck_assert_int_eq(
-        pay_store_kept_put(&kept, till->store, &till->scopes[_i], use, text, unit_pool),
+        pay_store_idempotency_put(&record, till->store, &till->scopes[_i], use, text, unit_pool),
         APR_EINVAL);
-    ck_assert_ptr_null(kept);
+    ck_assert_ptr_null(record);
     ck_assert_str_eq(till_snapshot(), before);
-    text[PAY_STORE_KEPT_TEXT_MAX] = '\0';
+    text[PAY_STORE_IDEMPOTENCY_TEXT_MAX] = '\0';
     (void)put(_i, use, text);
-    check_text(till_kept(_i, use), text);
+    check_text(till_idempotency(_i, use), text);
     till_check_clean();
 }
 END_TEST
@@ -150,9 +151,9 @@ START_TEST(test_longest_key)
     memset(key, '~', PAY_IDEMPOTENCY_KEY_MAX);
     key[PAY_IDEMPOTENCY_KEY_MAX] = '\0';
     (void)put(_i, till_use(PAY_OPERATION_VOID, key, "a"), "{}");
-    check_text(till_kept(_i, till_use(PAY_OPERATION_VOID, key, "a")), "{}");
+    check_text(till_idempotency(_i, till_use(PAY_OPERATION_VOID, key, "a")), "{}");
     key[PAY_IDEMPOTENCY_KEY_MAX - 1] = '\0';
-    ck_assert_ptr_null(till_kept(_i, till_use(PAY_OPERATION_VOID, key, "a")));
+    ck_assert_ptr_null(till_idempotency(_i, till_use(PAY_OPERATION_VOID, key, "a")));
 }
 END_TEST
 
@@ -161,20 +162,20 @@ START_TEST(test_reserve)
 {
     pay_store_options_t options = unit_store_options();
     const pay_idempotency_t *use = till_use(PAY_OPERATION_VERIFY, "key-1", "a");
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
 
     (void)put(_i, use, "{}");
     till_close();
     ck_assert_int_eq(apr_pool_create(&till->pool, unit_pool), APR_SUCCESS);
     options.reserve_bytes = options.map_bytes;
     ck_assert_int_eq(pay_store_open(&till->store, till->url, &options, till->pool), APR_SUCCESS);
-    check_text(till_kept(_i, use), "{}");
-    ck_assert_int_eq(pay_store_kept_put(&kept, till->store, &till->scopes[_i],
-                                        till_use(PAY_OPERATION_VERIFY, "key-2", "a"), "{}",
-                                        unit_pool),
+    check_text(till_idempotency(_i, use), "{}");
+    ck_assert_int_eq(pay_store_idempotency_put(&record, till->store, &till->scopes[_i],
+                                               till_use(PAY_OPERATION_VERIFY, "key-2", "a"), "{}",
+                                               unit_pool),
                      PAY_STORE_EFULL);
-    ck_assert_ptr_null(kept);
-    ck_assert_ptr_null(till_kept(_i, till_use(PAY_OPERATION_VERIFY, "key-2", "a")));
+    ck_assert_ptr_null(record);
+    ck_assert_ptr_null(till_idempotency(_i, till_use(PAY_OPERATION_VERIFY, "key-2", "a")));
 }
 END_TEST
 
@@ -182,12 +183,12 @@ END_TEST
 
 static void check_corrupt(int i, const pay_idempotency_t *use, const char *name)
 {
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     apr_status_t rv;
 
-    rv = pay_store_kept_find(&kept, till->store, &till->scopes[i], use, unit_pool);
+    rv = pay_store_idempotency_find(&record, till->store, &till->scopes[i], use, unit_pool);
     ck_assert_msg(rv == PAY_STORE_ECORRUPT, "%s: %d", name, rv);
-    ck_assert_ptr_null(kept);
+    ck_assert_ptr_null(record);
     ck_assert_msg(strstr(till_line, "kept") != NULL, "%s: '%s'", name, till_line);
 }
 
@@ -195,27 +196,27 @@ START_TEST(test_bad_row)
 {
     const pay_idempotency_t *use = till_use(PAY_OPERATION_VERIFY, "key-1", "a");
     pay_store_key_t key;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int i;
 
     for (i = 0; i < TILL_SCOPES; i++) {
         (void)put(i, use, "{}");
     }
-    till_kept_key(&key, _i, use);
-    till_plant(PAY_TABLE_KEPT, &key, "\1\1", 2);
+    till_idempotency_key(&key, _i, use);
+    till_plant(PAY_TABLE_IDEMPOTENCY, &key, "\1\1", 2);
     check_corrupt(_i, use, "two bytes");
     ck_assert_int_eq(
-        pay_store_kept_put(&kept, till->store, &till->scopes[_i], use, "{}", unit_pool),
+        pay_store_idempotency_put(&record, till->store, &till->scopes[_i], use, "{}", unit_pool),
         PAY_STORE_ECORRUPT);
     for (i = 0; i < TILL_SCOPES; i++) {
         if (i != _i) {
-            check_text(till_kept(i, use), "{}");
+            check_text(till_idempotency(i, use), "{}");
         }
     }
 }
 END_TEST
 
-static pay_charge_t *open_kept(int i, const char *reference, const pay_idempotency_t *use)
+static pay_charge_t *open_recorded(int i, const char *reference, const pay_idempotency_t *use)
 {
     pay_charge_t *charge;
     pay_claim_t claim;
@@ -235,13 +236,13 @@ START_TEST(test_dangling)
     pay_charge_t *charge;
     pay_refund_t *refund;
     pay_store_key_t key;
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int i;
 
     for (i = 0; i < TILL_SCOPES; i++) {
         (void)till_charge(i, "order-1", 1000);
-        (void)open_kept(i, "order-2", charged);
-        ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store,
+        (void)open_recorded(i, "order-2", charged);
+        ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &record, till->store,
                                                till_refund_proposal(i, "order-1", 100), refunded, 0,
                                                unit_pool),
                          APR_SUCCESS);
@@ -255,8 +256,8 @@ START_TEST(test_dangling)
     check_corrupt(_i, refunded, "a refund that is gone");
     for (i = 0; i < TILL_SCOPES; i++) {
         if (i != _i) {
-            ck_assert_str_eq(till_kept(i, charged)->charge->reference, "order-2");
-            ck_assert(till_kept(i, refunded)->refund->money.amount_minor == 100);
+            ck_assert_str_eq(till_idempotency(i, charged)->charge->reference, "order-2");
+            ck_assert(till_idempotency(i, refunded)->refund->money.amount_minor == 100);
         }
     }
 }
@@ -276,16 +277,17 @@ static void *race(void *data)
 {
     racer_t *racer = data;
     pay_idempotency_t use = {.operation = PAY_OPERATION_VERIFY};
-    pay_kept_t *kept;
+    pay_idempotency_record_t *record;
     int n;
 
     for (n = 0; n < RACES; n++) {
         use.key = apr_psprintf(racer->pool, "key-%d", n);
-        racer->failed |= pay_store_kept_put(&kept, racer->store, &till->scopes[n % TILL_SCOPES],
-                                            &use, racer->name, racer->pool)
-                             != APR_SUCCESS
-                         || !kept->same_request;
-        racer->texts[n] = racer->failed ? "" : kept->text;
+        racer->failed |=
+            pay_store_idempotency_put(&record, racer->store, &till->scopes[n % TILL_SCOPES], &use,
+                                      racer->name, racer->pool)
+                != APR_SUCCESS
+            || !record->same_request;
+        racer->texts[n] = racer->failed ? "" : record->text;
     }
     return NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/lmdb/line.h"
+#include "store/lmdb/queue.h"
 
 #include "lmdb_fixture.h"
 
@@ -15,7 +15,7 @@
 #include <time.h>
 
 #define SHORT_MS 200
-#define STALL_MS 300     /* a turn that lasts as long is stalled */
+#define STALL_MS 300     /* a lock that is held as long is stalled */
 #define WAIT_MS 2000     /* PaymentsCommitWait */
 #define PATIENT_MS 50000 /* longer than anything here lasts */
 #define LONG_MS 10000    /* an immediate refusal ends long before */
@@ -24,12 +24,12 @@
 #define ROUNDS 2000
 
 typedef struct memory_t {
-    /* Changed in two steps, which the turn guards. Atomic because ThreadSanitizer does not see that
-     * the turn came back by way of another process. */
+    /* Changed in two steps, which the lock guards. Atomic because ThreadSanitizer does not see that
+     * the lock came back by way of another process. */
     _Atomic int holders;
     _Atomic int above;
     _Atomic int count;
-    _Alignas(64) char turn[8192];
+    _Alignas(64) char lock[8192];
 } memory_t;
 
 static memory_t *memory;
@@ -39,9 +39,9 @@ static void set_up(void)
 {
     memory = mmap(NULL, sizeof(*memory), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(memory, MAP_FAILED);
-    ck_assert_uint_le(pay_store_shared_size(PROCESSES), sizeof(memory->turn));
-    memset(memory->turn, 0xff, sizeof(memory->turn)); /* used before, as after a reload */
-    shared = pay_store_shared_init(memory->turn, PROCESSES);
+    ck_assert_uint_le(pay_store_shared_size(PROCESSES), sizeof(memory->lock));
+    memset(memory->lock, 0xff, sizeof(memory->lock)); /* used before, as after a reload */
+    shared = pay_store_shared_init(memory->lock, PROCESSES);
 }
 
 static apr_int64_t clock_ms(void)
@@ -54,10 +54,10 @@ static apr_int64_t clock_ms(void)
 
 static int take(int wait_ms)
 {
-    return pay_lmdb_turn_take(shared, clock_ms() + wait_ms, STALL_MS);
+    return pay_lmdb_writer_lock_take(shared, clock_ms() + wait_ms, STALL_MS);
 }
 
-/* Has the turn until it gets SIGUSR1; then releases it, and waits to be killed. */
+/* Has the lock until it gets SIGUSR1; then releases it, and waits to be killed. */
 static int hold(const char *dir, int ready_fd)
 {
     sigset_t set;
@@ -71,17 +71,17 @@ static int hold(const char *dir, int ready_fd)
         return 1;
     }
     sigwait(&set, &number);
-    pay_lmdb_turn_give(shared);
+    pay_lmdb_writer_lock_give(shared);
     for (;;) {
         pause();
     }
 }
 
-/* Was stopped between getting the turn and writing that down. */
+/* Was stopped between taking the lock and writing that down. */
 static int hold_silently(const char *dir, int ready_fd)
 {
     (void)dir;
-    if (pay_slots_take(PAY_LMDB_TURN_LINE(shared), 0) < 0 || write(ready_fd, "", 1) != 1) {
+    if (pay_slots_take(PAY_LMDB_WRITER_LOCK_SLOTS(shared), 0) < 0 || write(ready_fd, "", 1) != 1) {
         return 1;
     }
     for (;;) {
@@ -97,10 +97,10 @@ static void end(pid_t pid)
 
 START_TEST(test_without_memory_it_is_always_free)
 {
-    ck_assert_int_eq(pay_lmdb_turn_take(NULL, 0, 0), 1);
-    ck_assert_int_eq(pay_lmdb_turn_take(NULL, 0, 0), 1);
-    ck_assert_int_eq(pay_lmdb_turn_is_stalled(NULL, 0), 0);
-    pay_lmdb_turn_give(NULL);
+    ck_assert_int_eq(pay_lmdb_writer_lock_take(NULL, 0, 0), 1);
+    ck_assert_int_eq(pay_lmdb_writer_lock_take(NULL, 0, 0), 1);
+    ck_assert_int_eq(pay_lmdb_writer_lock_is_stalled(NULL, 0), 0);
+    pay_lmdb_writer_lock_give(NULL);
 }
 END_TEST
 
@@ -111,28 +111,28 @@ START_TEST(test_free_one_is_taken_at_once)
     set_up();
     for (i = 0; i < 3; i++) {
         ck_assert_int_eq(take(0), 1);
-        ck_assert_int_eq(pay_lmdb_turn_is_stalled(shared, STALL_MS), 0);
-        pay_lmdb_turn_give(shared);
+        ck_assert_int_eq(pay_lmdb_writer_lock_is_stalled(shared, STALL_MS), 0);
+        pay_lmdb_writer_lock_give(shared);
     }
 }
 END_TEST
 
-/* A waiter with less time than a turn may last waits in vain, but stalls nothing. */
+/* A waiter with less time than the lock may be held waits in vain, but stalls nothing. */
 static void check_stalls(void)
 {
     apr_int64_t began = clock_ms();
 
-    ck_assert_int_eq(pay_lmdb_turn_is_stalled(shared, LONG_MS), 0);
+    ck_assert_int_eq(pay_lmdb_writer_lock_is_stalled(shared, LONG_MS), 0);
     ck_assert_int_eq(take(SHORT_MS), 0);
     ck_assert_int_ge(clock_ms() - began, SHORT_MS);
-    while (!pay_lmdb_turn_is_stalled(shared, STALL_MS)) {
+    while (!pay_lmdb_writer_lock_is_stalled(shared, STALL_MS)) {
         usleep(1000);
     }
-    ck_assert_int_eq(pay_lmdb_turn_is_stalled(shared, LONG_MS), 0);
+    ck_assert_int_eq(pay_lmdb_writer_lock_is_stalled(shared, LONG_MS), 0);
     began = clock_ms();
     ck_assert_int_eq(take(LONG_MS), 0);
     ck_assert_int_lt(clock_ms() - began, LONG_MS / 2);
-    ck_assert_int_eq(pay_lmdb_turn_is_stalled(shared, STALL_MS), 1);
+    ck_assert_int_eq(pay_lmdb_writer_lock_is_stalled(shared, STALL_MS), 1);
 }
 
 START_TEST(test_one_that_is_kept_stalls_until_it_is_given_back)
@@ -143,11 +143,11 @@ START_TEST(test_one_that_is_kept_stalls_until_it_is_given_back)
     pid = fixture_fork(hold, NULL);
     check_stalls();
     ck_assert_int_eq(kill(pid, SIGUSR1), 0);
-    while (pay_lmdb_turn_is_stalled(shared, STALL_MS)) {
+    while (pay_lmdb_writer_lock_is_stalled(shared, STALL_MS)) {
         sched_yield();
     }
     ck_assert_int_eq(take(LONG_MS), 1);
-    pay_lmdb_turn_give(shared);
+    pay_lmdb_writer_lock_give(shared);
     end(pid);
 }
 END_TEST
@@ -163,8 +163,8 @@ START_TEST(test_a_dead_process_keeps_none)
         check_stalls();
         end(pid);
         ck_assert_int_eq(take(LONG_MS), 1);
-        ck_assert_int_eq(pay_lmdb_turn_is_stalled(shared, STALL_MS), 0);
-        pay_lmdb_turn_give(shared);
+        ck_assert_int_eq(pay_lmdb_writer_lock_is_stalled(shared, STALL_MS), 0);
+        pay_lmdb_writer_lock_give(shared);
     }
 }
 END_TEST
@@ -177,7 +177,7 @@ START_TEST(test_asking_takes_it_back_from_the_dead)
     pid = fixture_fork(hold, NULL);
     check_stalls();
     end(pid);
-    while (pay_lmdb_turn_is_stalled(shared, STALL_MS)) { /* in a moment */
+    while (pay_lmdb_writer_lock_is_stalled(shared, STALL_MS)) { /* in a moment */
         sched_yield();
     }
 }
@@ -191,10 +191,10 @@ START_TEST(test_one_that_is_kept_silently_stalls)
 
     set_up();
     pid = fixture_fork(hold_silently, NULL);
-    ck_assert_int_eq(pay_lmdb_turn_is_stalled(shared, 0), 0);
+    ck_assert_int_eq(pay_lmdb_writer_lock_is_stalled(shared, 0), 0);
     ck_assert_int_eq(take(SHORT_MS), 0);
-    ck_assert_int_eq(pay_lmdb_turn_is_stalled(shared, LONG_MS), 0);
-    while (!pay_lmdb_turn_is_stalled(shared, STALL_MS)) {
+    ck_assert_int_eq(pay_lmdb_writer_lock_is_stalled(shared, LONG_MS), 0);
+    while (!pay_lmdb_writer_lock_is_stalled(shared, STALL_MS)) {
         usleep(1000);
     }
     began = clock_ms();
@@ -202,12 +202,12 @@ START_TEST(test_one_that_is_kept_silently_stalls)
     ck_assert_int_lt(clock_ms() - began, LONG_MS / 2);
     end(pid);
     ck_assert_int_eq(take(LONG_MS), 1);
-    ck_assert_int_eq(pay_lmdb_turn_is_stalled(shared, STALL_MS), 0);
-    pay_lmdb_turn_give(shared);
+    ck_assert_int_eq(pay_lmdb_writer_lock_is_stalled(shared, STALL_MS), 0);
+    pay_lmdb_writer_lock_give(shared);
 }
 END_TEST
 
-/* The results of one thread of a process that waits for its turn. */
+/* The results of one thread of a process that waits for the lock. */
 typedef struct writer_t {
     _Atomic int place; /* in the order in which they wrote; 0: not yet */
     pthread_t thread;
@@ -219,10 +219,10 @@ static void *write_once(void *baton)
 {
     writer_t *writer = baton;
 
-    /* However slowly the machine makes the others ready: a long turn is not given up here. */
-    if (pay_lmdb_turn_take(shared, clock_ms() + PATIENT_MS, PATIENT_MS)) {
+    /* However slowly the machine makes the others ready: a long wait is not given up here. */
+    if (pay_lmdb_writer_lock_take(shared, clock_ms() + PATIENT_MS, PATIENT_MS)) {
         atomic_store(&writer->place, atomic_fetch_add(&writes, 1) + 1);
-        pay_lmdb_turn_give(shared);
+        pay_lmdb_writer_lock_give(shared);
     }
     return NULL;
 }
@@ -239,12 +239,13 @@ START_TEST(test_first_come_first_served)
     ck_assert_int_eq(take(0), 1);
     for (i = 0; i < 4; i++) {
         ck_assert_int_eq(pthread_create(&writers[i].thread, NULL, write_once, &writers[i]), 0);
-        while (pay_slots_waiting(PAY_LMDB_TURN_LINE(shared)) <= i) {
+        while (pay_slots_waiting(PAY_LMDB_WRITER_LOCK_SLOTS(shared)) <= i) {
             usleep(100);
         }
     }
-    pay_lmdb_turn_give(shared);
-    ck_assert_int_eq(pay_lmdb_turn_take(shared, clock_ms() + PATIENT_MS, PATIENT_MS), 1); /* last */
+    pay_lmdb_writer_lock_give(shared);
+    ck_assert_int_eq(pay_lmdb_writer_lock_take(shared, clock_ms() + PATIENT_MS, PATIENT_MS),
+                     1); /* last */
     ck_assert_int_eq(atomic_load(&writes), 4);
     for (i = 0; i < 4; i++) {
         ck_assert_int_eq(pthread_join(writers[i].thread, NULL), 0);
@@ -264,9 +265,9 @@ static int wait_and_stop(const char *dir, int ready_fd)
  * While it waits: a process that is stopped while it changes the queue keeps all others from
  * changing it.
  */
-static void stop_in_line(pid_t pid)
+static void stop_in_queue(pid_t pid)
 {
-    pthread_mutex_t *mutex = &PAY_LMDB_TURN_LINE(shared)->mutex;
+    pthread_mutex_t *mutex = &PAY_LMDB_WRITER_LOCK_SLOTS(shared)->mutex;
     int status;
 
     for (;;) {
@@ -281,20 +282,20 @@ static void stop_in_line(pid_t pid)
     }
 }
 
-START_TEST(test_stopped_in_line)
+START_TEST(test_stopped_in_the_queue)
 {
     pid_t pid;
 
     set_up();
     ck_assert_int_eq(take(0), 1);
     pid = fixture_fork(wait_and_stop, NULL);
-    while (pay_slots_waiting(PAY_LMDB_TURN_LINE(shared)) == 0) {
+    while (pay_slots_waiting(PAY_LMDB_WRITER_LOCK_SLOTS(shared)) == 0) {
         usleep(100);
     }
-    stop_in_line(pid);
-    pay_lmdb_turn_give(shared);
+    stop_in_queue(pid);
+    pay_lmdb_writer_lock_give(shared);
     ck_assert_int_eq(take(LONG_MS), 1);
-    pay_lmdb_turn_give(shared);
+    pay_lmdb_writer_lock_give(shared);
     end(pid);
 }
 END_TEST
@@ -320,7 +321,7 @@ static void *work(void *baton)
         add_to(&memory->above, atomic_load(&memory->holders) != 1);
         add_to(&memory->count, 1);
         add_to(&memory->holders, -1);
-        pay_lmdb_turn_give(shared);
+        pay_lmdb_writer_lock_give(shared);
     }
     return NULL;
 }
@@ -357,7 +358,7 @@ START_TEST(test_one_at_a_time)
     }
     ck_assert_int_eq(memory->above, 0);
     ck_assert_int_eq(memory->count, PROCESSES * THREADS * ROUNDS);
-    ck_assert_int_eq(pay_lmdb_turn_is_stalled(shared, STALL_MS), 0);
+    ck_assert_int_eq(pay_lmdb_writer_lock_is_stalled(shared, STALL_MS), 0);
 }
 END_TEST
 
@@ -373,7 +374,7 @@ static void check_refused(pay_store_t *store, apr_int64_t longest_ms)
 }
 
 /* An assertion in a thread would jump across stacks: the status is checked after the join. */
-static void *put_in_line(void *store)
+static void *put_in_queue(void *store)
 {
     return (void *)(intptr_t)fixture_put_meta(store, "refused");
 }
@@ -384,7 +385,7 @@ static int say(pay_rows_txn_t *txn, void *baton)
     return *(const int *)baton;
 }
 
-START_TEST(test_store_refuses_writes_while_another_process_keeps_its_turn)
+START_TEST(test_store_refuses_writes_while_another_process_keeps_the_lock)
 {
     pay_store_options_t options = fixture_options();
     pthread_t threads[THREADS];
@@ -399,7 +400,7 @@ START_TEST(test_store_refuses_writes_while_another_process_keeps_its_turn)
     options.commit_wait = apr_time_from_msec(WAIT_MS);
     store = fixture_open_with(unit_dir(), &options);
     for (i = 0; i < THREADS; i++) {
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, put_in_line, store), 0);
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, put_in_queue, store), 0);
     }
     for (i = 0; i < THREADS; i++) {
         ck_assert_int_eq(pthread_join(threads[i], &status), 0);
@@ -417,10 +418,10 @@ START_TEST(test_store_refuses_writes_while_another_process_keeps_its_turn)
 }
 END_TEST
 
-/* Its turn is released with each transaction, whatever its result. */
-START_TEST(test_store_gives_its_turn_back)
+/* The lock is released with each transaction, whatever its result. */
+START_TEST(test_store_releases_the_lock)
 {
-    static const int codes[] = {0, MDB_KEYEXIST, MDB_MAP_FULL};
+    static const int codes[] = {0, PAY_ROWS_EXISTS, MDB_MAP_FULL};
     pay_store_options_t options = fixture_options();
     pay_store_t *store;
     int i;
@@ -431,7 +432,7 @@ START_TEST(test_store_gives_its_turn_back)
     for (i = 0; i < UNIT_ROWS(codes); i++) {
         (void)pay_rows_commit(store, pay_turn_all(), 0, say, (void *)&codes[i]);
         ck_assert_int_eq(take(0), 1);
-        pay_lmdb_turn_give(shared);
+        pay_lmdb_writer_lock_give(shared);
     }
 }
 END_TEST
@@ -445,10 +446,10 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_asking_takes_it_back_from_the_dead);
     tcase_add_test(tcase, test_one_that_is_kept_silently_stalls);
     tcase_add_test(tcase, test_first_come_first_served);
-    tcase_add_test(tcase, test_stopped_in_line);
+    tcase_add_test(tcase, test_stopped_in_the_queue);
     tcase_add_test(tcase, test_one_at_a_time);
-    tcase_add_test(tcase, test_store_refuses_writes_while_another_process_keeps_its_turn);
-    tcase_add_test(tcase, test_store_gives_its_turn_back);
+    tcase_add_test(tcase, test_store_refuses_writes_while_another_process_keeps_the_lock);
+    tcase_add_test(tcase, test_store_releases_the_lock);
 }
 
 UNIT_PROGRAM(add)
