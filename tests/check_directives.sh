@@ -23,7 +23,7 @@ in_example() {
 incomplete() {
     awk '
     function finish(    row) {
-        for (row in want) if (name != "" && !(row in have)) print name ": no row " row
+        for (row in want) if (name != "" && !(row in have)) print name ": its table in docs/directives.md has no row " row
         split("", have)
     }
     BEGIN { want["Description"]; want["Syntax"]; want["Default"]; want["Context"]; want["Module"] }
@@ -40,14 +40,22 @@ source_names=$(in_source)
 }
 faults=0
 twice=$(uniq -d <<<"$source_names")
-for list in manual example; do
-    if ! diff <(echo "$source_names") <("in_$list"); then
-        echo "check_directives: the source (<) and the $list (>) differ"
+# both_have LIST WHAT: the source and the list have the same directives.
+both_have() {
+    local name
+    while read -r name; do
+        echo "$name: mod_payments/httpd/conf has it, but $2"
         faults=1
-    fi
-done
+    done < <(comm -23 <(sort -u <<<"$source_names") <("in_$1"))
+    while read -r name; do
+        echo "$name: no directive in mod_payments/httpd/conf has this name, which the $1 has"
+        faults=1
+    done < <(comm -13 <(sort -u <<<"$source_names") <("in_$1"))
+}
+both_have manual "docs/directives.md has no section \"## NAME\" for it"
+both_have example "conf/payments.conf has no line for it, such as \"#NAME its default\""
 if [ -n "$twice$(incomplete)" ]; then
-    echo "$twice"
+    [ -z "$twice" ] || sed 's/$/: two rows of mod_payments\/httpd\/conf have this name/' <<<"$twice"
     incomplete
     faults=1
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Every relative link of README.md and docs/*.md leads to a file of the tree, and to a heading if it names one.
-# Every page of docs is linked from docs/index.md.
+# Every page of docs is linked from docs/index.md, and a page that begins with "On this page" leads to each of its headings there.
 set -euo pipefail
 cd "${PAYMENTS_TOP:-$(dirname "$0")/..}"
 
@@ -35,6 +35,16 @@ links() {
             if (target !~ /^[a-z]+:/) print FNR, target
         }
     }' "$1"
+}
+
+# Headings of the second level that the page's list of them, if it has one, does not lead to.
+unlisted() {
+    local listed
+    listed=$(sed -n '/^On this page:/,/^$/p' "$1" | grep -oE '\(#[^)]+\)' | tr -d '(#)') || return 0
+    grep -E '^## ' "$1" | sed 's/^##/#/' >"$work/headings"
+    anchors "$work/headings" | paste -d '|' - "$work/headings" | while IFS='|' read -r anchor heading; do
+        grep -qxF -- "$anchor" <<<"$listed" || echo "${heading#\# }"
+    done
 }
 
 faults=0
@@ -74,9 +84,21 @@ for page in README.md docs/*.md; do
         fi
     done < <(links "$page")
 done
+for page in README.md docs/*.md; do
+    [ -e "$page" ] || continue
+    while read -r heading; do
+        fault "$page: \"On this page\" does not lead to the heading $heading"
+    done < <(unlisted "$page")
+done
 for page in docs/*.md; do
     [ "$page" = "$index" ] || [ -n "${indexed[${page#docs/}]:-}" ] || fault "$page: not linked from $index"
 done
+# The rules of docs/store.md are named by their numbers.
+rules=$(sed -nE 's/^([0-9]+)\. \*\*.*/\1/p' docs/store.md)
+[ "$rules" = "$(seq "$(wc -l <<<"$rules")")" ] || fault "docs/store.md: the rules are not numbered 1, 2, 3 and so on: ${rules//$'\n'/ }"
+while IFS=: read -r file rule; do
+    grep -qx "$rule" <<<"$rules" || fault "$file: docs/store.md has no rule $rule"
+done < <(grep -roE 'store\.md\)?, rule [0-9]+' mod_payments docs | sed 's/:.* /:/')
 [ "$count" -gt 0 ] || fault "check_links: found no link"
 echo "check_links: $count links, $faults faults"
 [ "$faults" -eq 0 ]

@@ -146,10 +146,11 @@ test_symbols() {
     # wrong LINE WORDS: with that line the map has the fault WORDS.
     count=$((count + 1))
     ! chooser check >"$work/said" || fault "a file of httpd without a test is not noticed"
-    grep -qx 'mod_payments/httpd/stray.c: no test belongs to it' "$work/said" || fault "$(cat "$work/said")"
+    grep -qx 'mod_payments/httpd/stray.c: no test belongs to it: name one in tests/dev/tests_of.map' "$work/said" || fault "$(cat "$work/said")"
     echo 'httpd/stray*  test_case.py' >>"$tree/tests/dev/tests_of.map"
     same "a map without faults" "tests/dev/tests_of.map: 3 lines, 0 faults" "$(chooser check)"
     wrong 'httpd/door.c  test_case.py' "httpd/door.c: no file, or another line has it first"
+    wrong 'httpd/door*  test_case.py' "httpd/door*: 2 lines have this pattern, and only the first counts"
     wrong 'httpd/gone*  test_case.py' "httpd/gone*: no file, or another line has it first"
     wrong 'tests/dev/*  test_gone.py' "tests/dev/*: test_gone.py: no such test"
     wrong 'tests/dev/*  stage/gone' "tests/dev/*: gone: no such test"

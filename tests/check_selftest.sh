@@ -154,6 +154,9 @@ test_sources() {
     plant tests/faults/preload_stray.c "$licence"
     expect_failure "a library that is not listed" preload_stray.c check_sources.sh
     fresh
+    sed -i 's/^| held |/| kept back |/' "$PAYMENTS_TOP/docs/store.md"
+    expect_failure "a table of the store that is not described" "held: store/rows.h has this table" check_sources.sh
+    fresh
     own tests/check_man.sh
     chmod -x "$PAYMENTS_TOP/tests/check_man.sh"
     expect_failure "a script that make cannot run" "check_man.sh: cannot be run" check_sources.sh
@@ -202,7 +205,7 @@ test_directives() {
     expect_failure "an example without directive" PaymentsStray check_directives.sh
     fresh
     sed -i '0,/\*\*Default:\*\*/{/\*\*Default:\*\*/d}' "$PAYMENTS_TOP/docs/directives.md"
-    expect_failure "a manual entry without Default" "no row Default" check_directives.sh
+    expect_failure "a manual entry without Default" "has no row Default" check_directives.sh
 }
 
 test_links() {
@@ -215,6 +218,15 @@ test_links() {
     fresh
     plant docs/stray.md '# Stray\n'
     expect_failure "a page that the index lacks" "docs/stray.md: not linked" check_links.sh
+    fresh
+    plant docs/store.md '\n7. **A rule twice**\n'
+    expect_failure "a rule of the store with a number that is taken" "are not numbered" check_links.sh
+    fresh
+    plant docs/operations.md 'See [store.md](store.md), rule 99.\n'
+    expect_failure "a rule of the store that does not exist" "docs/store.md has no rule 99" check_links.sh
+    fresh
+    plant docs/api.md '\n## A stray heading\n'
+    expect_failure "a heading that the page's list lacks" "does not lead to the heading A stray heading" check_links.sh
 }
 
 # word FILE TEXT WHAT WORDS: all in one tree; the words are those of a fault in the file's last lines.

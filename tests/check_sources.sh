@@ -25,7 +25,7 @@ want() {
     for name in "$2" "${2%.c}" "${2%.c}.la"; do
         [ -z "${listed["$1 $name"]:-}" ] || return 0
     done
-    echo "$3: not in $1"
+    echo "$3: not in $1: add $2 to the list that has its neighbours"
     faults=$((faults + 1))
 }
 
@@ -63,6 +63,14 @@ while IFS= read -r -d '' file; do
             ;;
     esac
 done < <(git ls-files -z 2>/dev/null | grep -zv /)
+
+# Every table of the store is described.
+while read -r table; do
+    if ! grep -E '^\| [a-z_, ]+ \|' docs/store.md | cut -d'|' -f2 | grep -qw -- "$table"; then
+        echo "$table: store/rows.h has this table, but the tables of docs/store.md have no row for it"
+        faults=$((faults + 1))
+    fi
+done < <(sed -nE 's/^ +X\([A-Z_]+, "([a-z_]+)".*/\1/p' mod_payments/store/rows.h 2>/dev/null)
 
 # make check runs them directly.
 while read -r script; do

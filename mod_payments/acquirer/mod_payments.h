@@ -59,10 +59,7 @@ typedef enum payments_trouble_t {
 /* Times of the parts of a call, from its start; 0: not known, or the part did not happen (a reused
  * connection needs neither connect nor TLS). */
 typedef struct payments_times_t {
-    apr_interval_time_t connect;
-    apr_interval_time_t tls;
-    apr_interval_time_t first_byte;
-    apr_interval_time_t total;
+    apr_interval_time_t connect, tls, first_byte, total;
 } payments_times_t;
 
 /* The arguments of a virtual host's PaymentsAcquirer. */
@@ -87,10 +84,8 @@ typedef struct payments_charge_t {
     const char *currency;     /* ISO 4217, upper case */
     const char *amount;       /* the same in major units: "10.50" */
     const char *email;
-    const char *first_name; /* "" if not given; last_name likewise */
-    const char *last_name;
-    const char *card_first6; /* "" if the card is not known here; the following likewise */
-    const char *card_last4;
+    const char *first_name, *last_name;   /* "" if not given */
+    const char *card_first6, *card_last4; /* "" if the card is not known here */
     apr_time_t opened_at; /* by the present clock, as far as known; 0: anything that the acquirer
                            * has under this name is ours, however old it is (of a restored store) */
     int live;
@@ -106,8 +101,7 @@ typedef struct payments_refund_t {
     apr_int64_t amount_minor;       /* the exact amount, also for a full refund */
     const char *currency;
     const char *amount;
-    const char *merchant_note; /* as received; "" if not given */
-    const char *customer_note;
+    const char *merchant_note, *customer_note; /* as received; "" if not given */
     apr_time_t opened_at;
 } payments_refund_t;
 
@@ -123,15 +117,10 @@ typedef struct payments_answer_t {
     const char *authorization_code;
     const char *acquirer_reference; /* of a refund: the acquirer's name for it */
     int spent;                      /* approved, and reversed since: nothing is left to refund */
-    const char *card_first6;        /* this and the following as far as the acquirer reports them */
-    const char *card_last4;
-    const char *card_issuer;
-    const char *card_country;
-    const char *card_type;
+    /* As far as the acquirer reports them. */
+    const char *card_first6, *card_last4, *card_issuer, *card_country, *card_type;
     payments_times_t times;
-    /* Of a checkout that was paid by card: the acquirer's own token of the card, for charging the
-     * payer again. */
-    const char *card_token;
+    const char *card_token; /* of a checkout paid by card: the acquirer's own, to charge it again */
     apr_int64_t refunded_minor; /* of an approved charge: amount refunded since; 0: not reported */
     /* Of PAYMENTS_UNKNOWN to a query: the acquirer reports absence, but one of the two clocks is
      * wrong, so that it is not believed. */
@@ -156,8 +145,7 @@ typedef struct payments_record_t {
     const char *customer_note;
     const char *status; /* "pending", "processed", "failed" */
     const char *transaction_reference;
-    apr_time_t created_at;
-    apr_time_t updated_at;
+    apr_time_t created_at, updated_at;
 } payments_record_t;
 
 /* Called for each record, whose strings live as long as the call. Any status except APR_SUCCESS
@@ -172,8 +160,7 @@ typedef struct payments_checkout_t {
     const char *currency;
     const char *amount;
     const char *email;
-    const char *first_name;
-    const char *last_name;
+    const char *first_name, *last_name;
     const char *phone;        /* "" if not given; the following likewise */
     const char *redirect_url; /* where the payer returns to */
     const char *description;

@@ -4,6 +4,7 @@
 #include "ctl/options.h"
 #include "ctl/output.h"
 
+#include "model/charge.h"
 #include "service/account/accounts.h"
 
 #include <apr_strings.h>
@@ -99,7 +100,7 @@ ctl_exit_t ctl_account_find(pay_account_t **out, ctl_t *ctl, const char *name)
     if (failed) {
         return failed;
     }
-    rv = pay_store_account_get(out, ctl->store, name, ctl->pool);
+    rv = pay_store_account_get(out, ctl->service.store, name, ctl->pool);
     if (rv == APR_NOTFOUND) {
         return ctl_fail(CTL_EXIT_REFUSED,
                         "there is no account %s; 'paymentsctl account list' lists the accounts",
@@ -126,6 +127,25 @@ ctl_exit_t ctl_scope_find(pay_scope_t *out, pay_account_t **account, ctl_t *ctl)
         return failed;
     }
     out->account = (*account)->number;
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_reference_find(const char **reference, pay_scope_t *out, pay_account_t **account,
+                              ctl_t *ctl, const char *name, int max, const char *want)
+{
+    ctl_exit_t failed;
+
+    *reference = ctl->arg[1];
+    failed = ctl_scope_find(out, account, ctl);
+    if (failed) {
+        return failed;
+    }
+    if (strlen(*reference) > (size_t)max) {
+        return ctl_fail(CTL_EXIT_TOO_LONG, "%s: want at most %d characters", name, max);
+    }
+    if (pay_reference_check(*reference) != APR_SUCCESS) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "%s: want %s", name, want);
+    }
     return CTL_OK;
 }
 
@@ -190,7 +210,7 @@ ctl_exit_t ctl_account_show(ctl_t *ctl)
         return failed;
     }
     shown.account = *account;
-    rv = pay_store_account_rows(&shown.rows, ctl->store, account->number, ctl->pool);
+    rv = pay_store_account_rows(&shown.rows, ctl->service.store, account->number, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot read what the account has stored");
     }
@@ -267,7 +287,7 @@ ctl_exit_t ctl_account_list(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = pay_store_account_list(&accounts, ctl->store, ctl->pool);
+    rv = pay_store_account_list(&accounts, ctl->service.store, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot list the accounts");
     }

@@ -51,8 +51,8 @@ static apr_status_t entries_list(apr_array_header_t **rows, void *baton, const v
         *rows = apr_array_make(p, 1, sizeof(last)); /* it is the first one */
         return APR_SUCCESS;
     }
-    return pay_store_audit_list(rows, listing->ctl->store, listing->number, last ? last->seq : 0,
-                                PAY_STORE_ROWS_MAX, p);
+    return pay_store_audit_list(rows, listing->ctl->service.store, listing->number,
+                                last ? last->seq : 0, PAY_STORE_ROWS_MAX, p);
 }
 
 /* Entries stand in the order of their commits: whatever a clock did, each is looked at. */
@@ -112,7 +112,7 @@ ctl_exit_t ctl_audit_list(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = account ? APR_SUCCESS : pay_store_account_list(&accounts, ctl->store, ctl->pool);
+    rv = account ? APR_SUCCESS : pay_store_account_list(&accounts, ctl->service.store, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot list the accounts");
     }

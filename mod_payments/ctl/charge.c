@@ -9,6 +9,7 @@
 #include "model/checkout.h"
 #include "model/email.h"
 
+#include <apr_general.h>
 #include <string.h>
 
 static void charge_csv(pay_csv_t *csv, const void *row)
@@ -108,8 +109,8 @@ static apr_status_t range_list(apr_array_header_t **rows, void *baton, const voi
 {
     const listing_t *listing = baton;
 
-    return pay_store_charge_list(rows, listing->ctl->store, &listing->scope, &listing->filter.range,
-                                 after, PAY_STORE_ROWS_MAX, p);
+    return pay_store_charge_list(rows, listing->ctl->service.store, &listing->scope,
+                                 &listing->filter.range, after, PAY_STORE_ROWS_MAX, p);
 }
 
 /* Those that the filter wants, newest first. */
@@ -119,8 +120,8 @@ static apr_status_t found_list(apr_array_header_t **rows, void *baton, const voi
     listing_t *listing = baton;
 
     (void)after;
-    return pay_store_charge_search(rows, &listing->cursor, listing->ctl->store, &listing->scope,
-                                   &listing->filter, PAY_STORE_ROWS_MAX, p);
+    return pay_store_charge_search(rows, &listing->cursor, listing->ctl->service.store,
+                                   &listing->scope, &listing->filter, PAY_STORE_ROWS_MAX, p);
 }
 
 /* *searches 1: something but a range is looked for. */
@@ -182,31 +183,24 @@ ctl_exit_t ctl_charge_list(ctl_t *ctl)
     return ctl_list_end(list, rv, "cannot list the charges");
 }
 
+static const char reference_form[] = "1 to " APR_STRINGIFY(
+    PAY_REFERENCE_MAX) " printable characters without blank, '/', '\\', '?' and '#'";
+
 ctl_exit_t ctl_charge_find(pay_charge_t **out, ctl_t *ctl)
 {
-    const char *reference = ctl->arg[1];
+    const char *reference;
     pay_account_t *account;
     pay_scope_t scope;
     ctl_exit_t failed;
     apr_status_t rv;
 
     *out = NULL;
-    failed = ctl_scope_find(&scope, &account, ctl);
+    failed = ctl_reference_find(&reference, &scope, &account, ctl, "reference", PAY_REFERENCE_MAX,
+                                reference_form);
     if (failed) {
         return failed;
     }
-    if (strlen(reference) > PAY_REFERENCE_MAX) {
-        return ctl_fail(CTL_EXIT_TOO_LONG, "reference: want at most %d characters",
-                        PAY_REFERENCE_MAX);
-    }
-    rv = pay_reference_check(reference);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail(CTL_EXIT_ILLEGAL,
-                        "reference: want 1 to %d printable characters without "
-                        "blank, '/', '\\', '?' and '#'",
-                        PAY_REFERENCE_MAX);
-    }
-    rv = pay_store_charge_find(out, ctl->store, &scope, reference, ctl->pool);
+    rv = pay_store_charge_find(out, ctl->service.store, &scope, reference, ctl->pool);
     if (rv == APR_NOTFOUND) {
         return ctl_fail(CTL_EXIT_REFUSED, "account %s has no charge with reference %s in %s mode",
                         account->name, reference, pay_mode_name(scope.mode));

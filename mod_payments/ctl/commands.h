@@ -52,12 +52,12 @@ CTL_RUN(token_list);
 CTL_RUN(token_revoke);
 CTL_RUN(charge_list); /* ctl/charge.c */
 CTL_RUN(charge_show);
-CTL_RUN(charge_resolve); /* ctl/charge_resolve.c */
+CTL_RUN(charge_resolve); /* ctl/decision.c */
 CTL_RUN(refund_create);  /* ctl/refund.c */
 CTL_RUN(refund_import);
 CTL_RUN(refund_list);    /* ctl/refund_list.c */
 CTL_RUN(refund_show);    /* ctl/refund_show.c */
-CTL_RUN(refund_resolve); /* ctl/refund_resolve.c */
+CTL_RUN(refund_resolve); /* ctl/decision.c */
 CTL_RUN(refund_link);    /* ctl/refund_link.c */
 CTL_RUN(refund_sync);    /* ctl/refund_sync.c */
 CTL_RUN(held_list);      /* ctl/held_list.c */

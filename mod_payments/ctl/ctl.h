@@ -70,8 +70,8 @@ struct ctl_t {
     const char *arg[CTL_ARGS_MAX];        /* NULL: not given */
     int json;
     int csv;               /* neither json nor csv: a table for people */
-    pay_store_t *store;    /* NULL with CTL_OPEN_BY_ITSELF */
-    pay_service_t service; /* on the same store; makes changes in the caller's name */
+    pay_service_t service; /* makes changes in the caller's name; its store is NULL with
+                            * CTL_OPEN_BY_ITSELF */
     pay_store_options_t store_options;
     apr_uid_t store_owner;
     const struct pay_keyring_t *keyring; /* NULL: not loaded; the next two members say why */
@@ -101,5 +101,12 @@ ctl_exit_t ctl_account_find(pay_account_t **out, ctl_t *ctl, const char *name);
 
 /* The scope of the account that the first argument names, and --mode. */
 ctl_exit_t ctl_scope_find(pay_scope_t *out, pay_account_t **account, ctl_t *ctl);
+
+/*
+ * The same, and *reference, the second argument, of at most `max` characters; a wrong one is
+ * refused as `name`, with `want`, the form that it must have.
+ */
+ctl_exit_t ctl_reference_find(const char **reference, pay_scope_t *out, pay_account_t **account,
+                              ctl_t *ctl, const char *name, int max, const char *want);
 
 #endif

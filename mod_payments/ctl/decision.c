@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/decision.h"
 
+#include "ctl/charge.h"
+#include "ctl/commands.h"
 #include "ctl/message.h"
+#include "ctl/refund.h"
 #include "service/charge/decisions.h"
 
 #include <apr_strings.h>
@@ -62,4 +65,56 @@ const char *ctl_held_text(pay_held_t held, apr_pool_t *p)
 const char *ctl_late_text(pay_late_t late)
 {
     return (unsigned int)late < PAY_LATE_COUNT ? late_texts[late] : "unknown";
+}
+
+/* ---- the commands */
+
+ctl_exit_t ctl_charge_resolve(ctl_t *ctl)
+{
+    const char *approved = pay_charge_state_name(PAY_CHARGE_SUCCESSFUL);
+    const pay_problem_t *problem;
+    pay_charge_t *charge, *decided;
+    pay_outcome_t outcome;
+    ctl_exit_t failed;
+
+    failed = ctl_decision_read(&outcome, ctl, approved);
+    if (!failed) {
+        failed = ctl_charge_find(&charge, ctl);
+    }
+    if (failed) {
+        return failed;
+    }
+    problem = pay_charge_resolve(&decided, &ctl->service, charge, &outcome, ctl->pool);
+    if (problem) {
+        return ctl_decision_fail(problem, "cannot decide the charge",
+                                 (decided ? decided : charge)->held != PAY_NOT_HELD, &outcome,
+                                 approved, ctl->pool);
+    }
+    ctl_charge_print(ctl, decided);
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_refund_resolve(ctl_t *ctl)
+{
+    const char *approved = pay_refund_state_name(PAY_REFUND_PROCESSED);
+    const pay_problem_t *problem;
+    pay_refund_t *refund, *decided;
+    pay_outcome_t outcome;
+    ctl_exit_t failed;
+
+    failed = ctl_decision_read(&outcome, ctl, approved);
+    if (!failed) {
+        failed = ctl_refund_find(&refund, ctl);
+    }
+    if (failed) {
+        return failed;
+    }
+    problem = pay_refund_resolve(&decided, &ctl->service, refund, &outcome, ctl->pool);
+    if (problem) {
+        return ctl_decision_fail(problem, "cannot decide the refund",
+                                 (decided ? decided : refund)->held != PAY_NOT_HELD, &outcome,
+                                 approved, ctl->pool);
+    }
+    ctl_refund_print(ctl, decided);
+    return CTL_OK;
 }

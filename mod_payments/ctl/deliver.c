@@ -103,7 +103,7 @@ ctl_exit_t ctl_event_deliver(ctl_t *ctl)
     }
     rv = pay_transfer_init();
     if (rv == APR_SUCCESS) {
-        rv = pay_outbox_create(&outbox, ctl->store, ctl->keyring, ctl->pool);
+        rv = pay_outbox_create(&outbox, ctl->service.store, ctl->keyring, ctl->pool);
     }
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot start to deliver");
@@ -113,7 +113,7 @@ ctl_exit_t ctl_event_deliver(ctl_t *ctl)
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot deliver");
     }
-    rv = pay_store_event_stat(&stat, ctl->store, ctl->pool);
+    rv = pay_store_event_stat(&stat, ctl->service.store, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot count the waiting events");
     }

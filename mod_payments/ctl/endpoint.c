@@ -11,7 +11,7 @@ ctl_exit_t ctl_endpoint_get(pay_endpoint_t **out, ctl_t *ctl, const pay_scope_t 
 {
     apr_status_t rv;
 
-    rv = pay_store_endpoint_get(out, ctl->store, scope, kind, ctl->pool);
+    rv = pay_store_endpoint_get(out, ctl->service.store, scope, kind, ctl->pool);
     if (rv == APR_NOTFOUND) {
         *out = NULL;
         return CTL_OK;

@@ -80,7 +80,7 @@ static apr_status_t parked_list(apr_array_header_t **rows, void *baton, const vo
 {
     const change_t *change = baton;
 
-    return pay_store_event_list(rows, change->ctl->store, &change->scope, 1, after,
+    return pay_store_event_list(rows, change->ctl->service.store, &change->scope, 1, after,
                                 PAY_STORE_ROWS_MAX, p);
 }
 

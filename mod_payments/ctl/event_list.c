@@ -132,7 +132,7 @@ static apr_status_t events_list(apr_array_header_t **rows, void *baton, const vo
     const listing_t *listing = baton;
     const int parked = listing->ctl->option[CTL_OPTION_PARKED] != NULL;
 
-    return pay_store_event_list(rows, listing->ctl->store, &listing->scope, parked, after,
+    return pay_store_event_list(rows, listing->ctl->service.store, &listing->scope, parked, after,
                                 PAY_STORE_ROWS_MAX, p);
 }
 

@@ -118,7 +118,7 @@ static apr_status_t grants_print(ctl_t *ctl, ctl_list_t *list, const apr_array_h
         const pay_account_t *account = APR_ARRAY_IDX(accounts, i, const pay_account_t *);
 
         apr_pool_clear(part);
-        rv = pay_store_grant_list(&grants, ctl->store, account->name, part);
+        rv = pay_store_grant_list(&grants, ctl->service.store, account->name, part);
         if (rv != APR_SUCCESS) {
             break;
         }
@@ -151,7 +151,7 @@ ctl_exit_t ctl_account_grants(ctl_t *ctl)
         accounts = apr_array_make(ctl->pool, 1, sizeof(pay_account_t *));
         APR_ARRAY_PUSH(accounts, pay_account_t *) = account;
     } else {
-        rv = pay_store_account_list(&accounts, ctl->store, ctl->pool);
+        rv = pay_store_account_list(&accounts, ctl->service.store, ctl->pool);
         if (rv != APR_SUCCESS) {
             return ctl_fail_status(rv, "cannot list the accounts");
         }

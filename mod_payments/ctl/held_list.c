@@ -129,8 +129,9 @@ static apr_status_t dues_list(apr_array_header_t **rows, void *baton, const void
 {
     const listing_t *listing = baton;
 
-    return pay_store_held_list(rows, listing->ctl->store, listing->account ? &listing->scope : NULL,
-                               after, PAY_STORE_ROWS_MAX, p);
+    return pay_store_held_list(rows, listing->ctl->service.store,
+                               listing->account ? &listing->scope : NULL, after, PAY_STORE_ROWS_MAX,
+                               p);
 }
 
 static apr_status_t all_print(listing_t *listing)
@@ -166,7 +167,7 @@ static ctl_exit_t accounts_read(listing_t *listing)
         listing->account = account;
         return failed;
     }
-    rv = pay_store_account_list(&accounts, ctl->store, ctl->pool);
+    rv = pay_store_account_list(&accounts, ctl->service.store, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot list the accounts");
     }

@@ -204,7 +204,7 @@ ctl_exit_t ctl_key_list(ctl_t *ctl)
             return failed;
         }
     }
-    rv = pay_store_key_list(&keys, ctl->store, ctl->arg[0], ctl->pool);
+    rv = pay_store_key_list(&keys, ctl->service.store, ctl->arg[0], ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot list the keys");
     }

@@ -100,7 +100,7 @@ static apr_status_t endpoints_list(apr_array_header_t **rows, void *baton, const
 {
     const ctl_t *ctl = baton;
 
-    return pay_store_endpoint_list(rows, ctl->store, after, PAY_STORE_ROWS_MAX, p);
+    return pay_store_endpoint_list(rows, ctl->service.store, after, PAY_STORE_ROWS_MAX, p);
 }
 
 /* EEXIST: the endpoint has a secret. */
@@ -120,11 +120,11 @@ static apr_status_t sealed_find(int *found, ctl_t *ctl)
     apr_status_t rv;
 
     *found = 0;
-    rv = pay_store_encryption_key_list(&keys, ctl->store, NULL, 1, ctl->pool);
+    rv = pay_store_encryption_key_list(&keys, ctl->service.store, NULL, 1, ctl->pool);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_store_delivery_get(&delivery, ctl->store, ctl->pool);
+    rv = pay_store_delivery_get(&delivery, ctl->service.store, ctl->pool);
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
         return rv;
     }

@@ -217,7 +217,7 @@ static ctl_exit_t link_work(ctl_t *ctl, int disable)
         return failed;
     }
     problem = disable ? pay_link_disable(&link, &ctl->service, &scope, ctl->arg[1], ctl->pool)
-                      : pay_link_find(&link, ctl->store, &scope, ctl->arg[1], ctl->pool);
+                      : pay_link_find(&link, ctl->service.store, &scope, ctl->arg[1], ctl->pool);
     if (problem && problem->error == PAY_ERR_REFERENCE_UNKNOWN) {
         return ctl_fail(CTL_EXIT_REFUSED,
                         "account %s has no such payment link in %s mode; 'paymentsctl link list' "
@@ -255,7 +255,7 @@ static apr_status_t links_list(apr_array_header_t **rows, void *baton, const voi
     const listing_t *listing = baton;
     const pay_link_t *last = after;
 
-    return pay_store_link_list(rows, listing->ctl->store, &listing->scope,
+    return pay_store_link_list(rows, listing->ctl->service.store, &listing->scope,
                                last ? last->reference : NULL, PAY_STORE_ROWS_MAX, p);
 }
 

@@ -133,7 +133,7 @@ static ctl_exit_t mail_print(ctl_t *ctl, const pay_account_t *account)
             mail.endpoint[i][j] = endpoint;
         }
     }
-    rv = pay_store_delivery_get(&delivery, ctl->store, ctl->pool);
+    rv = pay_store_delivery_get(&delivery, ctl->service.store, ctl->pool);
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
         return ctl_fail_status(rv, "cannot read the server's delivery settings");
     }

@@ -147,12 +147,11 @@ static ctl_exit_t store_ready(ctl_t *ctl, const char *url, const struct stat *ow
     char buffer[200];
     apr_status_t rv;
 
-    rv = pay_store_open(&ctl->store, url, &ctl->store_options, ctl->pool);
+    rv = pay_store_open(&ctl->service.store, url, &ctl->store_options, ctl->pool);
     if (rv == APR_SUCCESS) {
-        rv = pay_store_ready(&reason, ctl->store, ctl->pool);
+        rv = pay_store_ready(&reason, ctl->service.store, ctl->pool);
     }
     if (rv == APR_SUCCESS) {
-        ctl->service.store = ctl->store;
         ctl->service.keyring = ctl->keyring;
         if (ctl_open_is_audited(ctl->command->open)) {
             ctl_audit_begin(ctl);

@@ -109,8 +109,8 @@ static apr_status_t refunds_list(apr_array_header_t **rows, void *baton, const v
     run_t *run = baton;
 
     (void)after;
-    return pay_store_refund_page(rows, &run->cursor, run->ctl->store, run->scope, &range, PAGE_ROWS,
-                                 p);
+    return pay_store_refund_page(rows, &run->cursor, run->ctl->service.store, run->scope, &range,
+                                 PAGE_ROWS, p);
 }
 
 ctl_exit_t ctl_refund_link(ctl_t *ctl)

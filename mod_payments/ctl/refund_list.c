@@ -118,7 +118,7 @@ static apr_status_t refunds_print(ctl_list_t *list, ctl_t *ctl, const pay_scope_
     apr_pool_create(&chunk, ctl->pool);
     while (!cursor.done && !ctl_list_is_full(list)) {
         apr_pool_clear(chunk);
-        rv = pay_store_refund_scan(&cursor, &len, &count, ctl->store, scope, range, buffer,
+        rv = pay_store_refund_scan(&cursor, &len, &count, ctl->service.store, scope, range, buffer,
                                    PAY_STORE_CHUNK_SIZE);
         if (rv != APR_SUCCESS) {
             return rv;

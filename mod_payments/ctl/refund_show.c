@@ -60,27 +60,20 @@ void ctl_refund_print(const ctl_t *ctl, const pay_refund_t *refund)
 
 ctl_exit_t ctl_refund_find(pay_refund_t **out, ctl_t *ctl)
 {
-    const char *reference = ctl->arg[1];
+    const char *reference;
     pay_account_t *account;
     pay_scope_t scope;
     ctl_exit_t failed;
     apr_status_t rv;
 
     *out = NULL;
-    failed = ctl_scope_find(&scope, &account, ctl);
+    failed =
+        ctl_reference_find(&reference, &scope, &account, ctl, "refund", PAY_REFUND_REFERENCE_MAX,
+                           "its reference, as 'paymentsctl refund list' prints it");
     if (failed) {
         return failed;
     }
-    if (strlen(reference) > PAY_REFUND_REFERENCE_MAX) {
-        return ctl_fail(CTL_EXIT_TOO_LONG, "refund: want at most %d characters",
-                        PAY_REFUND_REFERENCE_MAX);
-    }
-    rv = pay_reference_check(reference);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail(CTL_EXIT_ILLEGAL,
-                        "refund: want its reference, as 'paymentsctl refund list' prints it");
-    }
-    rv = pay_store_refund_find(out, ctl->store, &scope, reference, ctl->pool);
+    rv = pay_store_refund_find(out, ctl->service.store, &scope, reference, ctl->pool);
     if (rv == APR_NOTFOUND) {
         return ctl_fail(CTL_EXIT_REFUSED, "account %s has no refund %s in %s mode", account->name,
                         reference, pay_mode_name(scope.mode));

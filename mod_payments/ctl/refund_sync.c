@@ -86,7 +86,7 @@ static void stillness_tell(sync_t *sync)
 /* Until the request has ended, however long that takes: who waits can end that. */
 static apr_status_t sync_wait(sync_t *sync)
 {
-    pay_store_t *store = sync->ctl->store;
+    pay_store_t *store = sync->ctl->service.store;
     pay_history_t *now;
     apr_pool_t *step;
     apr_status_t rv;

@@ -45,9 +45,9 @@ ctl_exit_t ctl_store_stat(ctl_t *ctl)
     stats_t stats;
     apr_status_t rv;
 
-    rv = pay_store_stat(&stats.store, ctl->store, ctl->pool);
+    rv = pay_store_stat(&stats.store, ctl->service.store, ctl->pool);
     if (rv == APR_SUCCESS) {
-        rv = pay_store_event_stat(&stats.events, ctl->store, ctl->pool);
+        rv = pay_store_event_stat(&stats.events, ctl->service.store, ctl->pool);
     }
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot measure the store");
@@ -81,7 +81,7 @@ ctl_exit_t ctl_store_check(ctl_t *ctl)
     apr_size_t faults = 0;
     apr_status_t rv;
 
-    rv = pay_store_check(&faults, ctl->store, fault_print, list, ctl->pool);
+    rv = pay_store_check(&faults, ctl->service.store, fault_print, list, ctl->pool);
     if (rv != APR_SUCCESS) {
         ctl_fail_status(rv, "the check could not be finished");
         return CTL_EXIT_ACCESS;
@@ -103,7 +103,7 @@ ctl_exit_t ctl_store_backup(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = pay_store_backup(ctl->store, path, ctl->pool);
+    rv = pay_store_backup(ctl->service.store, path, ctl->pool);
     if (APR_STATUS_IS_EEXIST(rv)) {
         return ctl_fail(CTL_EXIT_ACCESS, "%s exists already; a backup needs a new directory", path);
     }

@@ -55,7 +55,7 @@ static apr_status_t keys_list(ctl_list_t *list, const ctl_t *ctl, const pay_acco
     apr_status_t rv;
     int i;
 
-    rv = pay_store_key_list(&keys, ctl->store, account->name, ctl->pool);
+    rv = pay_store_key_list(&keys, ctl->service.store, account->name, ctl->pool);
     for (i = 0; rv == APR_SUCCESS && i < keys->nelts; i++) {
         key = APR_ARRAY_IDX(keys, i, const pay_api_key_t *);
         if (pay_api_key_is_valid(key, now)) {
@@ -81,7 +81,8 @@ static apr_status_t refunds_list(ctl_list_t *list, const ctl_t *ctl, const pay_a
     apr_status_t rv;
     int i;
 
-    rv = pay_store_refund_waiting(&refunds, ctl->store, &scope, PAY_STORE_ROWS_MAX, ctl->pool);
+    rv = pay_store_refund_waiting(&refunds, ctl->service.store, &scope, PAY_STORE_ROWS_MAX,
+                                  ctl->pool);
     for (i = 0; rv == APR_SUCCESS && i < refunds->nelts && i < REFUNDS_MAX; i++) {
         refund = APR_ARRAY_IDX(refunds, i, const pay_refund_t *);
         const brought_t row = {account->name, pay_mode_name(PAY_LIVE),  "refund that waits",
@@ -105,7 +106,7 @@ static apr_status_t counts_list(ctl_list_t *list, const ctl_t *ctl, const pay_ac
     pay_waiting_t waiting;
     apr_status_t rv;
 
-    rv = pay_store_waiting_count(&waiting, ctl->store, &scope, COUNT_MAX);
+    rv = pay_store_waiting_count(&waiting, ctl->service.store, &scope, COUNT_MAX);
     if (rv == APR_SUCCESS && waiting.tokens > 0) {
         const brought_t row = {account->name,
                                pay_mode_name(mode),
@@ -136,7 +137,7 @@ static apr_status_t grants_list(ctl_list_t *list, const ctl_t *ctl, const pay_ac
     apr_status_t rv;
     int i;
 
-    rv = pay_store_grant_list(&grants, ctl->store, account->name, ctl->pool);
+    rv = pay_store_grant_list(&grants, ctl->service.store, account->name, ctl->pool);
     for (i = 0; rv == APR_SUCCESS && i < grants->nelts; i++) {
         grant = APR_ARRAY_IDX(grants, i, const pay_grant_t *);
         const brought_t row = {account->name,
@@ -157,7 +158,7 @@ static apr_status_t sync_list(ctl_list_t *list, const ctl_t *ctl, const pay_acco
     apr_status_t rv;
     int wanted, synced;
 
-    rv = pay_store_epoch_synced(&wanted, &synced, &from, ctl->store, account, ctl->pool);
+    rv = pay_store_epoch_synced(&wanted, &synced, &from, ctl->service.store, account, ctl->pool);
     if (rv == APR_SUCCESS && wanted) {
         const brought_t row = {account->name,
                                pay_mode_name(PAY_LIVE),
@@ -200,7 +201,7 @@ static ctl_exit_t brought_list(ctl_t *ctl)
     apr_status_t rv;
     int i;
 
-    rv = pay_store_account_list(&accounts, ctl->store, ctl->pool);
+    rv = pay_store_account_list(&accounts, ctl->service.store, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot list the accounts");
     }
@@ -225,7 +226,7 @@ static ctl_exit_t unsynced_fail(ctl_t *ctl, const pay_account_t *account)
     apr_time_t from = 0;
     int wanted, synced;
 
-    (void)pay_store_epoch_synced(&wanted, &synced, &from, ctl->store, account, ctl->pool);
+    (void)pay_store_epoch_synced(&wanted, &synced, &from, ctl->service.store, account, ctl->pool);
     return ctl_fail(CTL_EXIT_REFUSED,
                     "the refunds of account %s were not fetched since: while the server runs, "
                     "run 'paymentsctl refund sync %s --mode live --from %s --to %s' first, or "
@@ -265,7 +266,7 @@ ctl_exit_t ctl_store_confirm(ctl_t *ctl)
     if (ctl->option[CTL_OPTION_YES]) {
         return confirm(ctl);
     }
-    rv = pay_store_epoch_find(&epoch, ctl->store);
+    rv = pay_store_epoch_find(&epoch, ctl->service.store);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot read whether the store was restored");
     }

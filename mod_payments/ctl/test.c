@@ -71,8 +71,8 @@ static apr_status_t test_gone(test_t *test, ctl_t *ctl)
     pay_endpoint_t *endpoint;
     apr_status_t rv;
 
-    rv = pay_store_endpoint_get(&endpoint, ctl->store, &test->event->scope, test->event->endpoint,
-                                ctl->pool);
+    rv = pay_store_endpoint_get(&endpoint, ctl->service.store, &test->event->scope,
+                                test->event->endpoint, ctl->pool);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -97,7 +97,8 @@ static apr_status_t test_wait(test_t *test, ctl_t *ctl)
     apr_pool_create(&step, ctl->pool);
     do {
         apr_pool_clear(step);
-        rv = pay_store_event_get(&event, ctl->store, &test->event->scope, test->event, step);
+        rv =
+            pay_store_event_get(&event, ctl->service.store, &test->event->scope, test->event, step);
         if (rv == APR_NOTFOUND) {
             return test_gone(test, ctl);
         }
@@ -200,7 +201,7 @@ ctl_exit_t ctl_mail_test(ctl_t *ctl)
                         "--merchant-address' sets it",
                         account->name);
     }
-    rv = pay_store_delivery_get(&delivery, ctl->store, ctl->pool);
+    rv = pay_store_delivery_get(&delivery, ctl->service.store, ctl->pool);
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
         return ctl_fail_status(rv, "cannot read the server's delivery settings");
     }

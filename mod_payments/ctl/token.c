@@ -129,7 +129,7 @@ ctl_exit_t ctl_token_list(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = pay_store_token_list(&tokens, ctl->store, &scope, ctl->pool);
+    rv = pay_store_token_list(&tokens, ctl->service.store, &scope, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot list the tokens");
     }

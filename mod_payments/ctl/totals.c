@@ -139,8 +139,8 @@ static apr_status_t steps_list(apr_array_header_t **rows, void *baton, const voi
 {
     const totals_t *totals = baton;
 
-    return pay_store_total_list(rows, totals->ctl->store, &totals->scope, &totals->range, after,
-                                PAY_STORE_ROWS_MAX, p);
+    return pay_store_total_list(rows, totals->ctl->service.store, &totals->scope, &totals->range,
+                                after, PAY_STORE_ROWS_MAX, p);
 }
 
 static apr_status_t step_take(void *baton, const void *row, apr_pool_t *p)

@@ -4,11 +4,13 @@
 #include "base/log.h"
 #include "base/shared/clock.h"
 #include "base/shared/meter.h"
+#include "base/text/id.h"
 #include "service/service.h"
 
 #include <string.h>
 
 #define MS_PER_SECOND 1000
+#define TOKEN_PREFIX "tok_"
 #define NO_ACCOUNT 0 /* slots of an instance belong to one account */
 
 /* For the log: many accounts may call one acquirer. */
@@ -533,4 +535,17 @@ apr_status_t pay_acquiring_visitor_query(pay_outcome_t *out, const pay_acquiring
     rv = pay_acquirer_charge_query(out, &news, acquirer, charge, p);
     asked(acquirer, own ? own : acquirer->breaker, &news, began);
     return rv;
+}
+
+const pay_problem_t *pay_checkout_token_draw(pay_outcome_t *outcome, const pay_charge_t *charge,
+                                             apr_pool_t *p)
+{
+    apr_status_t rv;
+
+    if (charge->kind != PAY_CHARGE_CHECKOUT || charge->scope.mode != PAY_TEST
+        || charge->channel != PAY_CHANNEL_CARD || outcome->kind != PAY_OUTCOME_APPROVED) {
+        return NULL;
+    }
+    rv = pay_id_make(&outcome->token, TOKEN_PREFIX, PAY_KEY_BITS, p);
+    return rv == APR_SUCCESS ? NULL : pay_problem_make(PAY_ERR_INTERNAL, NULL, rv, p);
 }

@@ -95,6 +95,14 @@ apr_status_t pay_acquiring_query(pay_outcome_t *out, pay_acquirer_news_t *news,
 apr_status_t pay_acquiring_visitor_query(pay_outcome_t *out, const pay_acquiring_t *acquiring,
                                          const pay_charge_t *charge, apr_pool_t *p);
 
+/*
+ * Draws the token for the payer of a checkout if the outcome approves one that was paid by card in
+ * Test Mode; in Live Mode the acquirer's own token counts. Called before the transaction that
+ * stores the outcome. 500 if there is no randomness.
+ */
+const pay_problem_t *pay_checkout_token_draw(pay_outcome_t *outcome, const pay_charge_t *charge,
+                                             apr_pool_t *p);
+
 /* A query of any kind was answered: our credentials are not refused. */
 void pay_acquiring_is_known(const pay_acquirer_t *acquirer);
 

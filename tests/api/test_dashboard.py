@@ -5,6 +5,7 @@ import csv
 import datetime
 import io
 import json
+import pathlib
 import re
 import secrets
 
@@ -110,6 +111,30 @@ READS = ["overview", "charges", "charges/1", "refunds", "export/charges.csv", "e
          "export/refunds.csv", "export/refunds.json", "events", "held", "blocked", "links", "webhook", "mail",
          "encryption-key"]
 OF_BOTH_MODES = ["keys", "team", "account", "audit"]
+TOP = pathlib.Path(__file__).resolve().parents[2]
+
+
+def routes():
+    """Method, path and role of each row of the table, its place as docs/dashboard.md writes it."""
+    [text] = [one.read_text() for one in (TOP / "mod_payments/httpd").rglob("*.c") if "{SCOPE, " in one.read_text()]
+    place = {"USER": "", "ACCOUNT": "A/", "SCOPE": "S/"}
+    return [(method, place[at] + path, role.lower()) for at, path, method, role in re.findall(
+        r'\{(USER|ACCOUNT|SCOPE), "([^"]+)", M_(GET|POST),\s+(VIEWER|OPERATOR|OWNER),', text)]
+
+
+def documented():
+    """The same of docs/dashboard.md, where a row may have a second path, or another end of its path."""
+    for method, paths, role in re.findall(r"^\| (GET|POST) ([^|]+) \| (any|viewer|operator|owner) \|",
+                                          (TOP / "docs/dashboard.md").read_text(), re.M):
+        first, *others = re.sub(r"\b[A-Z]{2,}\b|\{\w+\}", "*", paths).split(", ")
+        for path in [first, *(first[:first.rindex(one[0])] + one if one[0] in "./" else one for one in others)]:
+            yield method, path, "viewer" if role == "any" else role
+
+
+def test_every_route_is_documented_and_read_by_each_role():
+    assert sorted(routes()) == sorted(documented())
+    read = {path.partition("/")[2] for method, path, _ in routes() if method == "GET" and path != "session"}
+    assert {re.sub(r"/1$", "/*", path) for path in READS + OF_BOTH_MODES} == read - {"events/*"}  # test_event_in_full
 
 
 @pytest.mark.parametrize("path", READS + OF_BOTH_MODES)

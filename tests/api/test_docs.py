@@ -62,6 +62,13 @@ def test_examples_of_the_api(server):
             assert hide(said) == hide(answer), command
 
 
+def test_table_has_every_operation():
+    """tests/api/test_openapi.py compares the document with the server."""
+    rows = re.findall(r"^\| (GET|POST) (\S+) \| [a-z, ]+ \| ", (DOCS / "api.md").read_text(), re.M)
+    paths = json.loads((DOCS / "openapi.json").read_text())["paths"]
+    assert sorted(rows) == sorted((method.upper(), path) for path in paths for method in paths[path])
+
+
 @pytest.mark.parametrize("row", [
     row for row in re.findall(r"^\| (GET|POST) (\S+) \| ([a-z, ]+) \| ", (DOCS / "api.md").read_text(), re.M)
 ], ids=lambda row: f"{row[0]} {row[1]}")

@@ -413,6 +413,9 @@ def is_written(path):
 def faults_of_map():
     paths = list(files())
     used = {row_of(path)[0] for path in paths}
+    for pattern, number in collections.Counter(pattern for pattern, _ in rows()).items():
+        if number > 1:
+            yield f"{pattern}: {number} lines have this pattern, and only the first counts"
     for pattern, tests in rows():
         if pattern not in used:
             yield f"{pattern}: no file, or another line has it first"
@@ -423,7 +426,7 @@ def faults_of_map():
                 yield f"{pattern}: {name}: no such test"
     for path in paths:
         if is_written(path) and not tests_of(path, TOP / "no build"):
-            yield f"{path}: no test belongs to it"
+            yield f"{path}: no test belongs to it: name one in {MAP}"
 
 
 def check():

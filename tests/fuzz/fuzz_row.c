@@ -62,7 +62,7 @@ static const struct {
     {'w', PAY_TABLE_CHECKOUT_SWEEP},
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
-_Static_assert(TABLES == PAY_TABLE_COUNT, "one letter a table");
+_Static_assert(TABLES == PAY_TABLE_COUNT, "each table has a letter here");
 
 /* A record with every type and width of field. */
 typedef struct sample_t {

@@ -47,7 +47,7 @@ static inline const char *shown_squeeze(const char *text)
 
 static inline void shown_check(const shown_row_t *row, pay_store_t *store)
 {
-    ctl_t ctl = {.store = store, .pool = unit_pool, .arg = {"shop", row->arg}};
+    ctl_t ctl = {.service.store = store, .pool = unit_pool, .arg = {"shop", row->arg}};
     const char *output, *tail = row->want;
     ctl_exit_t got;
     int before;

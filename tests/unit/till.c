@@ -9,6 +9,8 @@
 #include <apr_escape.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define TILL_NUMBERS 1000 /* log lines have lower ones */
 
@@ -78,6 +80,52 @@ void till_close(void)
 {
     apr_pool_destroy(till->pool);
     till->store = NULL;
+}
+
+/* In the child: no check of ours may run there except through its exit code. */
+static void race_in_child(void *racer, size_t size, void *(*race)(void *racer), int go, int result)
+{
+    char byte;
+    ssize_t got;
+
+    got = read(go, &byte, 1);
+    till->store = till_store(till->url, unit_pool);
+    if (got != 0 || !till->store) {
+        _exit(1);
+    }
+    (void)race(racer);
+    _exit(write(result, racer, size) != (ssize_t)size);
+}
+
+void till_race(void *racers, size_t size, int count, void *(*race)(void *racer))
+{
+    int *results = apr_palloc(unit_pool, (size_t)count * sizeof(int));
+    pid_t *children = apr_palloc(unit_pool, (size_t)count * sizeof(pid_t));
+    int go[2], result[2], status, r;
+    char *racer = racers;
+
+    till_close();
+    ck_assert_int_eq(pipe(go), 0);
+    for (r = 0; r < count; r++) {
+        ck_assert_int_eq(pipe(result), 0);
+        children[r] = fork();
+        if (children[r] == 0) {
+            close(go[1]);
+            race_in_child(racer + (size_t)r * size, size, race, go[0], result[1]);
+        }
+        ck_assert_int_gt(children[r], 0);
+        close(result[1]);
+        results[r] = result[0];
+    }
+    close(go[1]); /* all begin now */
+    for (r = 0; r < count; r++) {
+        ck_assert_int_eq(waitpid(children[r], &status, 0), children[r]);
+        ck_assert_int_eq(status, 0);
+        ck_assert_int_eq(read(results[r], racer + (size_t)r * size, size), (ssize_t)size);
+        close(results[r]);
+    }
+    close(go[0]);
+    till_reopen();
 }
 
 static const char *till_key(int i)

@@ -50,6 +50,12 @@ void till_reopen(void);
 /* No environment may be open across a fork. */
 void till_close(void);
 
+/*
+ * Runs race(racer) for each of `count` racers of `size` bytes in a process of its own, in which
+ * till->store is opened again. All begin together; each comes back as its process left it.
+ */
+void till_race(void *racers, size_t size, int count, void *(*race)(void *racer));
+
 /* The checked fixture of every such test. */
 void till_set_up(void);
 

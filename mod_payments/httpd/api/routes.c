@@ -90,10 +90,14 @@ int pay_route_number(const pay_route_t *route)
     return (int)(route - routes) + 1;
 }
 
+const pay_route_t *pay_route_at(int number)
+{
+    return number > 0 && (apr_size_t)number <= ROUTES ? &routes[number - 1] : NULL;
+}
+
 const char *pay_route_operation(int number)
 {
-    if (number == 0) {
-        return "none";
-    }
-    return (apr_size_t)number <= ROUTES ? routes[number - 1].operation : NULL;
+    const pay_route_t *route = pay_route_at(number);
+
+    return number == 0 ? "none" : route ? route->operation : NULL;
 }

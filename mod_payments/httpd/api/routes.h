@@ -29,6 +29,9 @@ int pay_route_is_written(const char *path);
 /* Returns the operation's number, from 1. */
 int pay_route_number(const pay_route_t *route);
 
+/* Returns the route of that number; NULL: there is none. */
+const pay_route_t *pay_route_at(int number);
+
 /* Returns the name of an operation by number; "none" for 0; NULL for an unknown number. */
 const char *pay_route_operation(int number);
 

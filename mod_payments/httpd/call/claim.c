@@ -3,8 +3,7 @@
 
 #include "httpd/call/call.h"
 #include "httpd/call/gate.h"
-#include "httpd/call/key_hide.h"
-#include "httpd/call/page_hide.h"
+#include "httpd/call/hide.h"
 #include "httpd/conf/conf.h"
 #include "httpd/path/own_path.h"
 

@@ -144,6 +144,17 @@ static const pay_problem_t *take(apr_uint64_t *count, int which, const pay_rate_
     return problem;
 }
 
+/* Takes one for the client's address; without a limit there is nothing to take. */
+static const pay_problem_t *take_of_address(apr_uint64_t *count, int which,
+                                            const pay_rate_limit_t *limit, request_rec *r)
+{
+    unsigned char address[ADDRESS_LEN_MAX];
+
+    *count = 0;
+    return limit->interval ? take(count, which, limit, address, address_of(address, r), r->pool)
+                           : NULL;
+}
+
 /* Of a public key, from all its addresses: more addresses do not raise its limit. */
 static const pay_problem_t *judge_total(request_rec *r, const pay_call_t *call)
 {
@@ -204,14 +215,10 @@ const pay_problem_t *pay_rates_judge_call(request_rec *r, const pay_call_t *call
 const pay_problem_t *pay_rates_judge_page(request_rec *r)
 {
     const pay_rate_limit_t *limit = &pay_conf_get(r->server)->rate_limit[PAY_KEY_PUBLIC];
-    unsigned char address[ADDRESS_LEN_MAX];
     const pay_problem_t *problem;
     apr_uint64_t count;
 
-    if (!limit->interval) {
-        return NULL;
-    }
-    problem = take(&count, OF_PAGES, limit, address, address_of(address, r), r->pool);
+    problem = take_of_address(&count, OF_PAGES, limit, r);
     if (count) {
         ap_log_rerror(
             APLOG_MARK, APLOG_NOTICE, 0, r,
@@ -225,14 +232,10 @@ const pay_problem_t *pay_rates_judge_page(request_rec *r)
 const pay_problem_t *pay_rates_judge_failure(request_rec *r)
 {
     const pay_rate_limit_t *limit = &pay_conf_get(r->server)->failure_limit;
-    unsigned char address[ADDRESS_LEN_MAX];
     const pay_problem_t *problem;
     apr_uint64_t count;
 
-    if (!limit->interval) {
-        return NULL;
-    }
-    problem = take(&count, OF_FAILURES, limit, address, address_of(address, r), r->pool);
+    problem = take_of_address(&count, OF_FAILURES, limit, r);
     if (count) {
         ap_log_rerror(
             APLOG_MARK, APLOG_NOTICE, 0, r,
@@ -260,14 +263,10 @@ static pay_rate_limit_t sign_in_limit(const request_rec *r)
 const pay_problem_t *pay_rates_judge_sign_in(request_rec *r)
 {
     const pay_rate_limit_t limit = sign_in_limit(r);
-    unsigned char address[ADDRESS_LEN_MAX];
     const pay_problem_t *problem;
     apr_uint64_t count;
 
-    if (!limit.interval) {
-        return NULL;
-    }
-    problem = take(&count, OF_SIGN_INS, &limit, address, address_of(address, r), r->pool);
+    problem = take_of_address(&count, OF_SIGN_INS, &limit, r);
     if (count) {
         ap_log_rerror(
             APLOG_MARK, APLOG_NOTICE, 0, r,

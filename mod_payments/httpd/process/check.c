@@ -5,7 +5,6 @@
 #include "httpd/call/proxy.h"
 #include "httpd/conf/acquirer.h"
 #include "httpd/conf/conf.h"
-#include "httpd/conf/dashboard.h"
 #include "httpd/conf/root.h"
 #include "httpd/path/own_path.h"
 
@@ -96,6 +95,45 @@ static const char *master_key_fault(const server_rec *main_server, const pay_con
     return NULL;
 }
 
+/* Returns 1 if `path` is `root` or below it. */
+static int is_below(const char *path, const char *root)
+{
+    return pay_conf_is_inside(path, root, strlen(root));
+}
+
+/* Returns a sentence if the dashboard's path conflicts with another path of this host, or NULL. */
+static const char *dashboard_fault(const pay_conf_t *conf, apr_pool_t *p)
+{
+    const char *path = conf->dashboard_path;
+    const struct {
+        const char *directive;
+        const char *path;
+    } others[] = {
+        {"PaymentsHealth", conf->health_path},
+        {"PaymentsMetrics", conf->metrics_path},
+    };
+    apr_size_t i;
+
+    if (!path) {
+        return NULL;
+    }
+    if (pay_own_path(path, conf->base_path)
+        || is_below(apr_pstrcat(p, conf->base_path, "/api/v1", NULL), path)
+        || is_below(apr_pstrcat(p, conf->base_path, "/payment/page", NULL), path)) {
+        return apr_psprintf(p,
+                            "PaymentsDashboard: want a path that is neither one of the API's nor "
+                            "above one, got '%s': everything there needs a key",
+                            path);
+    }
+    for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        if (others[i].path && is_below(others[i].path, path)) {
+            return apr_psprintf(p, "%s: want a path outside PaymentsDashboard %s, got '%s'",
+                                others[i].directive, path, others[i].path);
+        }
+    }
+    return NULL;
+}
+
 /* Returns the fault of one host whose engine is on: a sentence, or NULL. */
 static const char *host_fault(const server_rec *main_server, const server_rec *s, apr_pool_t *p)
 {
@@ -134,7 +172,7 @@ static const char *host_fault(const server_rec *main_server, const server_rec *s
         fault = site_path_fault(conf, "PaymentsMetrics", conf->metrics_path, p);
     }
     if (!fault) {
-        fault = pay_conf_dashboard_fault(conf, p);
+        fault = dashboard_fault(conf, p);
     }
     if (!fault) {
         fault = pay_conf_acquirers_fault(main_server, s, p);

@@ -5,7 +5,6 @@
 #include "base/text/id.h"
 #include "base/text/time.h"
 #include "service/acquiring.h"
-#include "service/checkout_token.h"
 #include "service/failures.h"
 #include "service/reconcile/reconcile.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/log.h"
-#include "service/checkout_token.h"
+#include "service/acquiring.h"
 #include "service/failures.h"
 #include "service/reconcile/parts.h"
 

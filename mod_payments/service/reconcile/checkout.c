@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/log.h"
 #include "base/text/time.h"
-#include "service/checkout_token.h"
+#include "service/acquiring.h"
 #include "service/failures.h"
 #include "service/reconcile/parts.h"
 

@@ -499,14 +499,12 @@ static int row_of_due(pay_store_key_t *row_key, const pay_bytes_t *key, const pa
            && row_of_key(row_key, key, 8);
 }
 
-static const char nothing_due[] = "leads to nothing that is due";
-
 static const char *wrong_due(pay_table_t table, const pay_bytes_t *key, const void *record)
 {
     const pay_charge_t *charge = record;
 
     if (charge->due_at == 0 || pay_store_due_table_charge(charge) != table) {
-        return nothing_due;
+        return PAY_STORE_DUE_NOTHING;
     }
     if (charge->due_at != pay_store_due_time(key)) {
         return "its row is due at another time";
@@ -562,19 +560,8 @@ static const pay_store_index_t indexes[] = {
      .missing = "it is not found by its name at the acquirer",
      .astray = "leads to nothing of that name at the acquirer"},
     {.entry_of = other_due_of, .rule = PAY_INDEX_FORMER},
-    {.tables = {PAY_TABLE_PENDING_DUE, PAY_TABLE_LATE_DUE},
-     .key_len = PAY_STORE_DUE_KEY_LEN,
-     .entry_of = due_of,
-     .row_of = row_of_due,
-     .missing = "it is due, but nothing will query it",
-     .astray = nothing_due,
-     .wrong = wrong_due},
-    {.tables = {PAY_TABLE_HELD},
-     .key_len = PAY_STORE_HELD_KEY_LEN,
-     .entry_of = held_of,
-     .row_of = row_of_held,
-     .missing = "it waits for a person, but is not in that list",
-     .astray = "leads to nothing that waits for a person"},
+    {PAY_STORE_DUE_INDEX, .entry_of = due_of, .row_of = row_of_due, .wrong = wrong_due},
+    {PAY_STORE_HELD_INDEX, .entry_of = held_of, .row_of = row_of_held},
 };
 
 static int load(void **record, pay_rows_txn_t *txn, const pay_bytes_t *row_key, apr_pool_t *p)

@@ -23,6 +23,12 @@ typedef enum pay_store_due_kind_t { PAY_DUE_CHARGE = 1, PAY_DUE_REFUND = 2 } pay
 /* Added to the time in the key of an open checkout. No due time is that late. */
 #define PAY_STORE_DUE_OPEN_FROM ((apr_time_t)1 << 62)
 
+/* What the indexes of charges and of refunds (pay_store_index_t) have in common. */
+#define PAY_STORE_DUE_NOTHING "leads to nothing that is due"
+#define PAY_STORE_DUE_INDEX                                                                        \
+    .tables = {PAY_TABLE_PENDING_DUE, PAY_TABLE_LATE_DUE}, .key_len = PAY_STORE_DUE_KEY_LEN,       \
+    .missing = "it is due, but nothing will query it", .astray = PAY_STORE_DUE_NOTHING
+
 #define PAY_STORE_DUE_PLACES_MAX 2
 
 typedef enum pay_store_due_part_t { PAY_DUE_SENT, PAY_DUE_OPEN } pay_store_due_part_t;

@@ -496,8 +496,6 @@ static int due_of(pay_store_entry_t *entry, const pay_store_key_t *at, const voi
     return 0;
 }
 
-static const char nothing_due[] = "leads to nothing that is due";
-
 static const char *wrong_due(pay_table_t table, const pay_bytes_t *key, const void *record)
 {
     const pay_refund_t *refund = refund_of(record);
@@ -506,7 +504,7 @@ static const char *wrong_due(pay_table_t table, const pay_bytes_t *key, const vo
     if (refund->due_at == 0 || pay_store_due_table_refund(refund) != table
         || refund->seq != pay_store_read_u64(at + key->len - sizeof(apr_uint64_t))
         || refund->due_at == pay_store_due_time(key)) {
-        return nothing_due;
+        return PAY_STORE_DUE_NOTHING;
     }
     return "its row is due at another time";
 }
@@ -581,19 +579,8 @@ static const pay_store_index_t indexes[] = {
      .row_of = row_of_unlinked,
      .missing = "it is not found by the acquirer's name of its charge",
      .astray = "leads to nothing of that name at the acquirer"},
-    {.tables = {PAY_TABLE_PENDING_DUE, PAY_TABLE_LATE_DUE},
-     .key_len = PAY_STORE_DUE_KEY_LEN,
-     .entry_of = due_of,
-     .row_of = row_of_due,
-     .missing = "it is due, but nothing will query it",
-     .astray = nothing_due,
-     .wrong = wrong_due},
-    {.tables = {PAY_TABLE_HELD},
-     .key_len = PAY_STORE_HELD_KEY_LEN,
-     .entry_of = held_of,
-     .row_of = row_of_held,
-     .missing = "it waits for a person, but is not in that list",
-     .astray = "leads to nothing that waits for a person"},
+    {PAY_STORE_DUE_INDEX, .entry_of = due_of, .row_of = row_of_due, .wrong = wrong_due},
+    {PAY_STORE_HELD_INDEX, .entry_of = held_of, .row_of = row_of_held},
 };
 
 static int load(void **record, pay_rows_txn_t *txn, const pay_bytes_t *row_key, apr_pool_t *p)

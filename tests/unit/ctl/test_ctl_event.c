@@ -89,7 +89,7 @@ static const struct {
 START_TEST(test_all)
 {
     const int row = _i / UNIT_ROWS(commands), command = _i % UNIT_ROWS(commands);
-    ctl_t ctl = {.store = fixture_shop(unit_dir()), .pool = unit_pool};
+    ctl_t ctl = {.service.store = fixture_shop(unit_dir()), .pool = unit_pool};
     const char *output, *want = "";
     int before;
     ctl_exit_t got;

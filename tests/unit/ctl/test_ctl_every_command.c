@@ -116,11 +116,8 @@ static int is_other(const char *name)
 
 static ctl_t line_of(const ctl_command_t *command, pay_store_t *store)
 {
-    ctl_t ctl = {.command = command,
-                 .store = store,
-                 .service = {.store = store},
-                 .pool = unit_pool,
-                 .arg = {"one", NULL}};
+    ctl_t ctl = {
+        .command = command, .service = {.store = store}, .pool = unit_pool, .arg = {"one", NULL}};
     int i;
 
     for (i = 0; i < CTL_OPTION_COUNT; i++) {

@@ -79,7 +79,7 @@ static const store_script_t ops = {.encryption_key_list = encryption_key_list,
 
 static ctl_t without_key(pay_store_t *store)
 {
-    return (ctl_t){.store = store,
+    return (ctl_t){.service.store = store,
                    .pool = unit_pool,
                    .keyring_status = APR_FROM_OS_ERROR(ENOENT),
                    .keyring_path = "/nowhere/master.key"};

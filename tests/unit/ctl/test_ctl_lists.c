@@ -315,7 +315,7 @@ static const struct {
 START_TEST(test_records_as_they_are)
 {
     static const store_script_t ops = {.account_get = account_get, .refund_scan = records_scan};
-    ctl_t ctl = {.store = STORE_NONE, .pool = unit_pool, .json = 1};
+    ctl_t ctl = {.service.store = STORE_NONE, .pool = unit_pool, .json = 1};
     const char *output;
     int before;
 

@@ -113,7 +113,6 @@ START_TEST(test_rotation)
     const pay_keyring_t *before = ring_at(path, 1);
     pay_store_t *store = fixture_shop(unit_dir());
     ctl_t ctl = {.command = &command,
-                 .store = store,
                  .service = {.store = store},
                  .pool = unit_pool,
                  .keyring = before,
@@ -135,8 +134,8 @@ START_TEST(test_rotation)
     store_script.endpoint_list = NULL;
     ck_assert_msg(got == rows[_i].want, "%d: exit status %d", _i, (int)got);
     ck_assert_str_eq(output, rows[_i].prints);
-    ck_assert_int_eq(opened_by(ctl.store, before), rows[_i].old);
-    ck_assert_int_eq(opened_by(ctl.store, ring_at(path, 0)), rows[_i].fresh);
+    ck_assert_int_eq(opened_by(ctl.service.store, before), rows[_i].old);
+    ck_assert_int_eq(opened_by(ctl.service.store, ring_at(path, 0)), rows[_i].fresh);
 }
 END_TEST
 

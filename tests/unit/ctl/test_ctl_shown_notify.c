@@ -638,7 +638,7 @@ END_TEST
 /* Only so many of the waiting refunds are listed, followed by a line that says so. */
 START_TEST(test_what_a_copy_brings_back_has_an_end)
 {
-    ctl_t ctl = {.store = STORE_NONE, .pool = unit_pool};
+    ctl_t ctl = {.service.store = STORE_NONE, .pool = unit_pool};
     const char *output;
     int before, lines = 0;
 

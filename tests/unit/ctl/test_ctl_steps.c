@@ -26,7 +26,7 @@ static ctl_exit_t run_of(ctl_exit_t (*run)(ctl_t *), const store_script_t *ops, 
     ctl_exit_t got;
 
     store_script = *ops;
-    ctl->store = STORE_NONE;
+    ctl->service.store = STORE_NONE;
     ctl->pool = unit_pool;
     ctl->arg[0] = "shop";
     steps = 0;

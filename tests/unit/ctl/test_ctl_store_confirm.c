@@ -66,7 +66,7 @@ static const struct {
 
 START_TEST(test_shown_whole)
 {
-    ctl_t ctl = {.store = fixture_shop(unit_dir()), .pool = unit_pool};
+    ctl_t ctl = {.service.store = fixture_shop(unit_dir()), .pool = unit_pool};
     const char *output;
     ctl_exit_t got;
     int before;

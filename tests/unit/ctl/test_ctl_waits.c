@@ -167,7 +167,7 @@ START_TEST(test_sync)
 {
     static const store_script_t ops = {
         .account_get = account_get, .history_ask = history_ask, .history_get = history_get};
-    ctl_t ctl = {.store = STORE_NONE, .pool = unit_pool, .arg = {"shop", NULL}};
+    ctl_t ctl = {.service.store = STORE_NONE, .pool = unit_pool, .arg = {"shop", NULL}};
     const char *output;
     ctl_exit_t got;
 
@@ -338,7 +338,7 @@ START_TEST(test_tests)
     test_row = &test_rows[_i];
     unit_boot_stop(1000000);
     for (i = 0; i < UNIT_ROWS(both); i++) {
-        ctl_t ctl = {.store = STORE_NONE, .pool = unit_pool, .arg = {"shop", NULL}};
+        ctl_t ctl = {.service.store = STORE_NONE, .pool = unit_pool, .arg = {"shop", NULL}};
 
         look = 0;
         ctl.option[CTL_OPTION_MODE] = "test";
@@ -393,7 +393,7 @@ START_TEST(test_what_cannot_be_tested)
 {
     static const store_script_t ops = {
         .account_get = account_get, .endpoint_get = endpoint_off, .delivery_get = delivery_off};
-    ctl_t ctl = {.store = STORE_NONE, .pool = unit_pool, .arg = {"shop", NULL}};
+    ctl_t ctl = {.service.store = STORE_NONE, .pool = unit_pool, .arg = {"shop", NULL}};
     const char *output;
 
     store_script = ops;

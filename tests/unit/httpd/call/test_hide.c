@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "httpd/call/key_hide.h"
+#include "httpd/call/hide.h"
 
 #include "model/api_key.h"
 
