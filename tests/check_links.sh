@@ -39,10 +39,10 @@ links() {
 
 # Headings of the second level that the page's list of them, if it has one, does not lead to.
 unlisted() {
-    local listed
+    local listed headings
     listed=$(sed -n '/^On this page:/,/^$/p' "$1" | grep -oE '\(#[^)]+\)' | tr -d '(#)') || return 0
-    grep -E '^## ' "$1" | sed 's/^##/#/' >"$work/headings"
-    anchors "$work/headings" | paste -d '|' - "$work/headings" | while IFS='|' read -r anchor heading; do
+    headings=$(grep -E '^## ' "$1" | sed 's/^##/#/')
+    anchors <(echo "$headings") | paste -d '|' - <(echo "$headings") | while IFS='|' read -r anchor heading; do
         grep -qxF -- "$anchor" <<<"$listed" || echo "${heading#\# }"
     done
 }

@@ -313,7 +313,7 @@ static void shorten(pay_rows_txn_t *txn, pay_table_t table, int fields)
 {
     apr_array_header_t *rows = apr_array_make(unit_pool, 8, sizeof(row_t));
     MDB_cursor *cursor;
-    pay_bytes_t key, val;
+    pay_bytes_t key, val = {0, NULL};
     row_t *row;
     int i, rc;
 
