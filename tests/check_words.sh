@@ -34,7 +34,7 @@ phrases() {
 <wherefore|thereof|whereof|therein|thereby>|shorter words
 [^e] is no (directory|file|link|number|url|key|key id|network|charge|refund|account|page|word|text|address|member|object|checkout|operation|call)>|is not a
 <are no (calls?|keys?|files?|links?|operations?)>|are not
-<there is none such>|it does not exist
+<there (is|are|was|were) none>|none exists, it has none, it does not exist
 <has none such>|does not know it, does not have it
 <given back>|refunded, returned
 <(gives|give) back the money>|refunds

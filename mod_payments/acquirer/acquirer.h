@@ -38,7 +38,7 @@ typedef struct pay_acquirer_news_t {
     int absent;                        /* it reports that it does not have it */
     int different;                     /* it has something else under the reference */
     int doubted;                       /* it reports absence, but its clock and ours differ */
-    const apr_array_header_t *similar; /* of an absent refund; NULL: there are none */
+    const apr_array_header_t *similar; /* of an absent refund; NULL: none exist */
 } pay_acquirer_news_t;
 
 /*

@@ -86,7 +86,7 @@ static int is_digit(char c)
 
 /*
  * Returns the bytes of the blank or dash at `s`, including those that word processors insert; 0 if
- * there is none.
+ * none exists.
  */
 static apr_size_t separator_len(const char *s)
 {

@@ -51,7 +51,7 @@ pay_test_behaviour_t pay_test_card_behaviour(const pay_card_t *card);
 /* Returns 1 if `token` begins with "tok_test_" (reserved, whether it exists or not). */
 int pay_test_token_is_reserved(const char *token);
 
-/* Finds a built-in token of Test Mode: its card and behaviour; returns 0 if there is none. */
+/* Finds a built-in token of Test Mode: its card and behaviour; returns 0 if none exists. */
 int pay_test_token_find(const pay_card_t **card, pay_test_behaviour_t *behaviour,
                         const char *token);
 

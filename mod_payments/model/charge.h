@@ -71,7 +71,7 @@ typedef struct pay_charge_t {
     const char *code;
     const char *message;
     const char *authorization_code;
-    const char *contradiction; /* a later outcome that contradicts it; "" if there is none */
+    const char *contradiction; /* a later outcome that contradicts it; "" if none exists */
 
     /* Work in flight: the worker, and its deadlines (boot clock of the worker). Cleared by any
      * resolve. */
@@ -99,7 +99,7 @@ typedef struct pay_charge_t {
     pay_moment_t absent_from;
     pay_held_t held;
     pay_late_t late;
-    const char *late_tag;   /* of the refund of a late approval; "" if there is none */
+    const char *late_tag;   /* of the refund of a late approval; "" if none exists */
     int spent;              /* as in pay_outcome_t: nothing is left to refund */
     const char *resolution; /* as in pay_outcome_t; "" if no person decided */
 

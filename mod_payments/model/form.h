@@ -61,7 +61,7 @@ const char *pay_form_amount(pay_form_t *form, const char *name);
 /*
  * Reads the required member "amount" in the currency that "currency" names, or in
  * `default_currency` if that is absent or null. Returns the amount's literal, or NULL if it is not
- * valid in any currency; faults are noted, and *out is set if there was none.
+ * valid in any currency; faults are noted, and *out is set if nothing was at fault.
  */
 const char *pay_form_money(pay_money_t *out, pay_form_t *form, const char *default_currency);
 

@@ -17,7 +17,7 @@ typedef struct pay_history_t {
     /* The server's own round. */
     apr_time_t fetched_until; /* everything created before it was fetched; 0: never fetched */
     apr_time_t due_at;        /* time of the next round */
-    apr_time_t far_at;        /* time of the next look further back; 0: there was none yet */
+    apr_time_t far_at;        /* time of the next look further back; 0: none was made yet */
     apr_time_t pending_from;  /* createdAt of the oldest pending one that it saw; 0: none */
 
     /* The last requested range; `asked` 0: there was no request. */

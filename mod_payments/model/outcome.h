@@ -50,7 +50,7 @@ typedef struct pay_outcome_t {
     pay_outcome_kind_t kind;
     const char *code;               /* ISO 8583 response code, "" if unknown */
     const char *message;            /* for people; cut to PAY_OUTCOME_MESSAGE_MAX when stored */
-    const char *authorization_code; /* "" if there is none */
+    const char *authorization_code; /* "" if not given */
     const pay_card_t *card;         /* of a token that is not in the store; NULL: not reported */
     const char *token; /* of a checkout that was paid by card: token for charging its payer again;
                         * NULL: none */

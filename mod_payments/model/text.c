@@ -7,7 +7,7 @@
 #define ELLIPSIS "\xe2\x80\xa6"
 
 /*
- * Returns the length of the well-formed sequence of two to four bytes at `s`; 0 if there is none.
+ * Returns the length of the well-formed sequence of two to four bytes at `s`; 0 if none exists.
  */
 static int sequence_len(const unsigned char *s)
 {

@@ -121,7 +121,7 @@ static pay_breaker_t *visitor_breaker_of(const pay_acquiring_t *acquiring)
 }
 
 /*
- * Returns NULL if both were entered, or if there are none; else the one that refuses. A visitor's
+ * Returns NULL if both were entered, or do not apply; else the one that refuses. A visitor's
  * own comes first: while it refuses, the other one is left alone.
  */
 static pay_breaker_t *enter_both(pay_acquiring_t *out, apr_int64_t *retry_after_ms)

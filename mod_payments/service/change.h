@@ -68,7 +68,7 @@ const char *pay_change_name(pay_change_t change);
 /*
  * Sets *out to a handle of service->store for one change: the first change through it writes the
  * entry in its own transaction (pay_store_audited). `account` 0: the whole store, or the store
- * knows better; `subject` is an id or a name, `detail` a few words, "" if there is none or the
+ * knows better; `subject` is an id or a name, `detail` a few words, "" if not needed or the
  * store sets it. Without service->actor *out is service->store, and no entry is written. The handle
  * and the texts live as long as `p`.
  */

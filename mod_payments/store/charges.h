@@ -123,7 +123,7 @@ apr_status_t pay_store_charge_void(pay_charge_t **out, int *voided,
                                    const pay_idempotency_t *use, apr_pool_t *p);
 
 /* --- Idempotency-Keys (docs/api.md, "Retries") --- */
-/* Finds the idempotency record of the key; APR_NOTFOUND if there is none. */
+/* Finds the idempotency record of the key; APR_NOTFOUND if none exists. */
 apr_status_t pay_store_idempotency_find(pay_idempotency_record_t **out, pay_store_t *store,
                                         const pay_scope_t *scope, const pay_idempotency_t *use,
                                         apr_pool_t *p);

@@ -79,7 +79,7 @@ apr_status_t pay_store_refund_late(pay_refund_t **out, int *changed, pay_store_t
 /*
  * A refund made elsewhere that is pending there: from `due_at` on its acquirer is queried about it,
  * by its reference, as about ours. *changed 0: it is decided, queried already, made here, or has no
- * amount, and nothing was done. APR_NOTFOUND: there is none.
+ * amount, and nothing was done. APR_NOTFOUND: none exists.
  */
 apr_status_t pay_store_refund_ask(pay_refund_t **out, int *changed, pay_store_t *store,
                                   const pay_scope_t *scope, const char *refund_reference,

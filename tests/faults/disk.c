@@ -199,7 +199,7 @@ static size_t pending_end(const disk_t *disk)
     return end;
 }
 
-/* Returns the piece of a write in unit `unit`; 0 if there is none. */
+/* Returns the piece of a write in unit `unit`; 0 if none exists. */
 static size_t piece(size_t *from, const record_head_t *head, size_t unit, size_t size)
 {
     const size_t begin = unit * size, end = begin + size;

@@ -38,7 +38,7 @@ pay_event_result_t outlet_finish(const pay_event_t *event, pay_event_end_t end);
 /* Ends all taken events in the same way, in one transaction. */
 apr_array_header_t *outlet_finish_all(const apr_array_header_t *taken, pay_event_end_t end);
 
-/* Takes due events until there are none, all with the same end; returns their number. */
+/* Takes due events until none is left, all with the same end; returns their number. */
 int outlet_run(pay_event_end_t end);
 
 /* "webhook 1.2 refund processed", with * for a leased one and its standing unless it waits. */

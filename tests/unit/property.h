@@ -70,7 +70,7 @@ int property_calls(void);
 void property_open(void);
 void property_close(void);
 
-/* One of the model's, at random; NULL: there is none. */
+/* One of the model's, at random; NULL: none exists. */
 model_charge_t *property_charge(void);
 model_refund_t *property_refund(model_charge_t **charge);
 

@@ -14,7 +14,7 @@
 #define YEAR HOURS(365 * 24)
 
 static struct {
-    const char *dir; /* NULL: there is none */
+    const char *dir; /* NULL: none exists */
     model_t model;
 } taken;
 

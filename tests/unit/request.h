@@ -46,7 +46,7 @@ static inline server_rec *request_host(server_rec *main_server)
 }
 
 /*
- * Returns the fault of a line of the configuration of `s`; NULL if there is none, and applies it.
+ * Returns the fault of a line of the configuration of `s`; NULL if it has none, and applies it.
  */
 static inline const char *request_directive(server_rec *s, const char *name, const char *args)
 {

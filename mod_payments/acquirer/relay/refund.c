@@ -172,7 +172,7 @@ static apr_status_t query_by_tag(wanted_t *wanted, pay_relay_call_t *call)
 
 /* ---- the record of its charge */
 
-/* Reads an amount of the transaction, 0 included; returns 0 if there is none. */
+/* Reads an amount of the transaction, 0 included; returns 0 if it is missing. */
 static int amount_read(apr_int64_t *out, const pay_json_t *data, const char *name,
                        const char *currency)
 {

@@ -147,7 +147,7 @@ apr_status_t pay_rsa_xml(const char **out, const char *public_pem, apr_pool_t *p
     return APR_SUCCESS;
 }
 
-/* Writes the private exponent in as many bytes as the modulus; returns 0 if there is none. */
+/* Writes the private exponent in as many bytes as the modulus; returns 0 if the key has none. */
 static int exponent_get(unsigned char out[PAY_RSA_LEN], EVP_PKEY *key)
 {
     int ok;

@@ -38,7 +38,7 @@ apr_status_t pay_trusted_path_open(int *fd, struct stat *info, const char **reas
                                    const char *what, const char *path, const pay_guest_t *guest,
                                    apr_pool_t *p);
 
-/* Returns the fault of one file or directory, as above; NULL if there is none. */
+/* Returns the fault of one file or directory, as above; NULL if it has none. */
 const char *pay_trusted_path_fault(const struct stat *info, const pay_guest_t *guest,
                                    apr_pool_t *p);
 

@@ -310,7 +310,7 @@ static CURLMcode step(pay_transfers_t *set)
 }
 
 /*
- * Returns the socket of the idle connection, -1 if there is none. Called before the handle leaves
+ * Returns the socket of the idle connection, -1 if none exists. Called before the handle leaves
  * its set.
  */
 static int socket_of(CURL *easy)

@@ -108,7 +108,7 @@ apr_status_t pay_transfer_start(pay_transfers_t *set, pay_transfer_t *transfer);
 /* Works on all transfers until one has ended or `wait` is over; does not wait if `wait` is 0. */
 void pay_transfers_run(pay_transfers_t *set, apr_interval_time_t wait);
 
-/* Returns a transfer that has ended; NULL if there is none. */
+/* Returns a transfer that has ended; NULL if none exists. */
 pay_transfer_t *pay_transfers_next(pay_transfers_t *set);
 
 /*

@@ -90,12 +90,12 @@ apr_interval_time_t pay_failure_left(pay_failure_table_t *table, pay_failure_kin
 int pay_failure_is_known(pay_failure_table_t *table, pay_failure_kind_t kind,
                          const unsigned char key[PAY_FAILURE_KEY_LEN], apr_time_t now);
 
-/* Finds the owner's block of that key. APR_NOTFOUND if there is none. */
+/* Finds the owner's block of that key. APR_NOTFOUND if none exists. */
 apr_status_t pay_failure_find(pay_failure_block_t *out, pay_failure_table_t *table,
                               const pay_failure_owner_t *owner, pay_failure_kind_t kind,
                               const unsigned char key[PAY_FAILURE_KEY_LEN], apr_time_t now);
 
-/* Ends the owner's block of that key and forgets its failures. APR_NOTFOUND if there is none. */
+/* Ends the owner's block of that key and forgets its failures. APR_NOTFOUND if none exists. */
 apr_status_t pay_failure_lift(pay_failure_table_t *table, const pay_failure_owner_t *owner,
                               pay_failure_kind_t kind, const unsigned char key[PAY_FAILURE_KEY_LEN],
                               apr_time_t now);

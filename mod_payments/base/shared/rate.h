@@ -42,10 +42,10 @@ pay_rate_table_t *pay_rate_init(void *memory, apr_size_t sets,
                                 const unsigned char secret[PAY_RATE_SECRET_LEN], apr_time_t now);
 
 /*
- * Returns 1 if a token of `key` was taken. Returns 0 if there is none, and sets *wait to the time
- * until there is one (at least 1). `limit` must have an interval, and the bucket must fill within
- * PAY_RATE_REFILL_MAX. The same key under another limit is another key. A caller that loses a race
- * a thousand times in a row gets no token.
+ * Returns 1 if a token of `key` was taken. Returns 0 if its bucket is empty, and sets *wait to the
+ * time until there is one (at least 1). `limit` must have an interval, and the bucket must fill
+ * within PAY_RATE_REFILL_MAX. The same key under another limit is another key. A caller that loses
+ * a race a thousand times in a row gets no token.
  */
 int pay_rate_take(apr_interval_time_t *wait, pay_rate_table_t *table, const pay_rate_limit_t *limit,
                   const void *key, apr_size_t len, apr_time_t now);

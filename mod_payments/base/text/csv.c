@@ -62,7 +62,7 @@ void pay_csv_open(pay_csv_t *csv, pay_csv_sink_t sink, void *baton, const char *
 
 /*
  * Returns the bytes of the blank or invisible character at `s`, which a spreadsheet may ignore; 0
- * if there is none.
+ * if none exists.
  */
 static apr_size_t blank_len(const char *s)
 {

@@ -17,7 +17,7 @@
 #define MAX_AGE "600" /* seconds; calls from a removed origin are refused sooner */
 
 /*
- * Returns the methods by which a public key may call `path`, as a list; "" if there are none.
+ * Returns the methods by which a public key may call `path`, as a list; "" if none exist.
  * *asked is 1 if `method` is among them; names of methods are case-sensitive.
  */
 static const char *public_methods(int *asked, const char *path, const char *method, apr_pool_t *p)

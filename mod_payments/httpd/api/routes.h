@@ -16,7 +16,7 @@ typedef struct pay_route_t {
 
 /*
  * Returns the route for `path` (single slashes, decoded once) and method, and sets `segment` to its
- * variable segments; leaves `segment` alone if there is no route. Returns NULL if there is none;
+ * variable segments; leaves `segment` alone if there is no route. Returns NULL if none exists;
  * *allow is then NULL for a path without operations, else the Allow header's value. *allow is also
  * set if there is a route.
  */
@@ -29,7 +29,7 @@ int pay_route_is_written(const char *path);
 /* Returns the operation's number, from 1. */
 int pay_route_number(const pay_route_t *route);
 
-/* Returns the route of that number; NULL: there is none. */
+/* Returns the route of that number; NULL: none exists. */
 const pay_route_t *pay_route_at(int number);
 
 /* Returns the name of an operation by number; "none" for 0; NULL for an unknown number. */

@@ -115,7 +115,7 @@ static const pay_problem_t *pull(body_t *body, request_rec *r, pay_call_t *call)
     return pay_problem_from_status(status, r->pool);
 }
 
-/* Returns the Content-Length, -1 if there is none (chunked, or HTTP/2 without one). */
+/* Returns the Content-Length, -1 without one (chunked, or HTTP/2). */
 static apr_off_t stated_length(const request_rec *r)
 {
     const char *text = apr_table_get(r->headers_in, "Content-Length");

@@ -61,7 +61,7 @@ typedef struct pay_call_t {
 /* Returns the call of `r`, or NULL. */
 pay_call_t *pay_call_get(const request_rec *r);
 
-/* Returns the call of `r`; makes it if there is none yet. */
+/* Returns the call of `r`; makes it if none exists yet. */
 pay_call_t *pay_call_make(request_rec *r);
 
 /* Returns 1 if this module handles `r`. */

@@ -14,7 +14,7 @@
 #define HIDDEN "-" /* in place of a key or an id; neither has this form */
 #define KEY_CHARS "abcdefghijklmnopqrstuvwxyz0123456789_"
 
-/* Returns the first secret key in `text`; NULL if there is none. */
+/* Returns the first secret key in `text`; NULL if none exists. */
 static const char *secret_in(const char *text, apr_pool_t *p)
 {
     pay_mode_t mode;

@@ -11,8 +11,8 @@
 #include "httpd/process/store_host.h"
 
 /*
- * In the parent: loads the master key of each store_host, made if there is none, until `pconf` is
- * destroyed.
+ * In the parent: loads the master key of each store_host, made if it does not exist, until `pconf`
+ * is destroyed.
  */
 void pay_prepare_keyrings(const apr_array_header_t *store_hosts, apr_pool_t *pconf);
 

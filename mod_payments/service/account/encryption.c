@@ -44,7 +44,7 @@ static apr_status_t secret_make(secret_t **out, apr_pool_t *p)
 }
 
 /*
- * Returns the block in `data`; NULL if there is none. The sender can see that, but it takes no less
+ * Returns the block in `data`; NULL if it has none. The sender can see that, but it takes no less
  * time.
  */
 static const unsigned char *block_of(const char *data, apr_pool_t *p)

@@ -15,7 +15,7 @@
 const pay_problem_t *pay_encryption_open(const char **out, const pay_service_t *service,
                                          const pay_scope_t *scope, const char *data, apr_pool_t *p);
 
-/* Finds the scope's key; if there is none, *out is NULL without a problem. Never show its sealed
+/* Finds the scope's key; if none exists, *out is NULL without a problem. Never show its sealed
  * half. */
 const pay_problem_t *pay_encryption_find(pay_encryption_key_t **out, const pay_service_t *service,
                                          const pay_scope_t *scope, apr_pool_t *p);

@@ -48,7 +48,7 @@ static use_t *find(pay_key_usage_t *usage, const unsigned char digest[PAY_SHA256
 
 /*
  * Returns a new entry for the key; in a full table the entry of a key whose use is stored, NULL if
- * there is none.
+ * none exists.
  */
 static use_t *add(pay_key_usage_t *usage, const unsigned char digest[PAY_SHA256_LEN])
 {

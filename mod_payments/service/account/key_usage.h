@@ -17,7 +17,7 @@ apr_status_t pay_key_usage_create(pay_key_usage_t **out, apr_pool_t *p);
 void pay_key_usage_note(pay_key_usage_t *usage, const unsigned char digest[PAY_SHA256_LEN],
                         apr_time_t now);
 
-/* Writes new uses since the last flush in one transaction, or does nothing if there are none. Uses
+/* Writes new uses since the last flush in one transaction, or does nothing if none exist. Uses
  * that could not be written are kept. */
 apr_status_t pay_key_usage_flush(pay_key_usage_t *usage, pay_store_t *store, apr_pool_t *p);
 

@@ -4,7 +4,7 @@
 
 #include "service/service.h"
 
-/* Finds a transaction by reference, with its refunds; 404 N1 if there is none, also if no reference
+/* Finds a transaction by reference, with its refunds; 404 N1 if none exists, also if no reference
  * has this form. */
 const pay_problem_t *pay_transaction_get(pay_transaction_t *out, pay_service_t *service,
                                          const pay_scope_t *scope, const char *reference,

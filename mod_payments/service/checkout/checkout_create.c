@@ -78,7 +78,7 @@ static const pay_problem_t *answer_known(const pay_charge_t **out, int *replayed
     return NULL;
 }
 
-/* Finds an earlier checkout by reference or by Idempotency-Key; *out is NULL if there is none. */
+/* Finds an earlier checkout by reference or by Idempotency-Key; *out is NULL if none exists. */
 static const pay_problem_t *find_known(const pay_charge_t **out, int *replayed, const call_t *d)
 {
     pay_store_t *store = d->service->store;

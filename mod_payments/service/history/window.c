@@ -56,7 +56,7 @@ typedef struct fetch_t {
 
 /*
  * Finds the refund of the record. A record with the tag of a refund that has another name at the
- * acquirer contains a copy of its note. APR_NOTFOUND: there is none.
+ * acquirer contains a copy of its note. APR_NOTFOUND: none exists.
  */
 static apr_status_t find_refund(pay_refund_t **out, const fetch_t *fetch,
                                 const payments_record_t *record)

@@ -16,9 +16,9 @@
 typedef struct pay_outbox_t pay_outbox_t;
 
 /*
- * `keyring` NULL: there is none, and events that need a secret wait, which is logged. Delivery
- * settings are read from the store at the first step and again after a minute. Closed with `p`:
- * attempts under way at that time are repeated after their leases have ended.
+ * `keyring` NULL: there is no master key, and events that need a secret wait, which is logged.
+ * Delivery settings are read from the store at the first step and again after a minute. Closed with
+ * `p`: attempts under way at that time are repeated after their leases have ended.
  */
 apr_status_t pay_outbox_create(pay_outbox_t **out, pay_store_t *store, const pay_keyring_t *keyring,
                                apr_pool_t *p);

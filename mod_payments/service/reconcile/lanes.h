@@ -40,7 +40,7 @@ void pay_reconcile_lanes_add(pay_reconcile_lanes_t *lanes, pay_reconcile_item_t 
 
 /*
  * Returns the next item that may begin, from the lanes in turn, with a place among those that all
- * dispatchers of the process share; NULL if there is none now. Items whose leases end too soon are
+ * dispatchers of the process share; NULL if none exists now. Items whose leases end too soon are
  * finished. A lane may have half of the places that are left to it; one whose acquirer is out of
  * order gets one, and only now and then, until it answers; one that asked us to wait gets none.
  */

@@ -21,7 +21,7 @@ typedef struct counter_t {
     const pay_caller_t *caller;
     const pay_refund_request_t *request;
     apr_pool_t *pool;
-    pay_charge_t *charge;           /* NULL: there is none, or it cannot be read */
+    pay_charge_t *charge;           /* NULL: none exists, or it cannot be read */
     apr_status_t found;             /* the store's status for the charge */
     pay_money_t money;              /* amount_minor 0: the whole remainder */
     const pay_acquirer_t *acquirer; /* that it was sent through; NULL: the server finds it */

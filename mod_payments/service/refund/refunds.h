@@ -15,7 +15,7 @@ const pay_problem_t *pay_refund_create(pay_refund_t **out, int *replayed, pay_se
                                        const pay_caller_t *caller,
                                        const pay_refund_request_t *request, apr_pool_t *p);
 
-/* Finds a refund by its reference; 404 N1 if there is none. */
+/* Finds a refund by its reference; 404 N1 if none exists. */
 const pay_problem_t *pay_refund_get(pay_refund_t **out, pay_service_t *service,
                                     const pay_scope_t *scope, const char *refund_reference,
                                     apr_pool_t *p);

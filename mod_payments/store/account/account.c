@@ -291,7 +291,7 @@ static const char *text_at(const pay_account_t *account, size_t offset)
     return text;
 }
 
-/* Describes the changes since `before`; "" if there are none. */
+/* Describes the changes since `before`; "" without any. */
 static const char *changes(const pay_account_t *before, const pay_account_t *account, apr_pool_t *p)
 {
     const char *text = "", *from, *to;

@@ -93,7 +93,7 @@ int pay_store_check_entries(pay_store_check_t *check, const pay_store_record_t *
 
 /* ---- from the indexes to the rows */
 
-/* The fault of an entry that leads to the row; NULL if there is none. */
+/* The fault of an entry that leads to the row; NULL if it has none. */
 static const char *fault_of(const pay_store_index_t *index, pay_table_t table,
                             const pay_bytes_t *key, const pay_bytes_t *value,
                             const pay_store_key_t *at, const void *row)

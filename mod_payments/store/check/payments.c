@@ -150,7 +150,7 @@ static int check_charge_checkout(pay_store_check_t *check, const pay_bytes_t *ke
 typedef struct sums_t {
     apr_int64_t processed_minor;
     apr_int64_t pending_minor;
-    apr_uint64_t at_acquirer; /* seq of the pending one that was made here; 0 if there is none */
+    apr_uint64_t at_acquirer; /* seq of the pending one that was made here; 0 if none exists */
     int at_acquirer_count;
     int overflow;
     int imported; /* 1: imported history is included, which may exceed the charge */

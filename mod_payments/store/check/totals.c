@@ -259,7 +259,7 @@ static int first_place(unsigned char place[PLACE_LEN], const pay_store_check_t *
     return rc;
 }
 
-/* Advances to the next step in any of the tables; sets *done to 1 if there is none. */
+/* Advances to the next step in any of the tables; sets *done to 1 after the last one. */
 static int next_step(int *done, step_t *step, const pay_store_key_t *from)
 {
     static const pay_table_t tables[] = {PAY_TABLE_CHARGE_BY_TIME, PAY_TABLE_REFUND,

@@ -168,7 +168,7 @@ static void fault_ignore(void *baton, const char *text)
     (void)text;
 }
 
-/* Sets `reason` to the fault of an open store; APR_SUCCESS if there is none. */
+/* Sets `reason` to the fault of an open store; APR_SUCCESS if it has none. */
 static apr_status_t verify_open(const char **reason, pay_store_t *db, apr_pool_t *p)
 {
     apr_size_t faults = 0;

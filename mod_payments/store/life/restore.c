@@ -90,7 +90,7 @@ static int content_count(content_t *out, pay_rows_txn_t *txn)
     return rc ? rc : pay_rows_count(&out->pending, txn, PAY_TABLE_PENDING_DUE);
 }
 
-/* createdAt of the scope's newest charge that was made until `now`; 0 if there is none. */
+/* createdAt of the scope's newest charge that was made until `now`; 0 if none exists. */
 static int newest_charge(apr_time_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope,
                          apr_time_t now)
 {
@@ -244,7 +244,7 @@ typedef struct confirm_t {
     int unsynced; /* 1: allowed */
     apr_pool_t *p;
     pay_epoch_t epoch;          /* as it was before */
-    const pay_account_t *first; /* the first that was not synced; NULL if there is none */
+    const pay_account_t *first; /* the first that was not synced; NULL if none exists */
 } confirm_t;
 
 /* An account that is in Test Mode now may have been in Live Mode since the copy was made, and may

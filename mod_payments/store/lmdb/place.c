@@ -269,7 +269,7 @@ int pay_lmdb_place_is_same(const char *path, dev_t dev, ino_t dir_ino, ino_t dat
 static const char *const files[] = {PAY_LMDB_DATA_FILE, PAY_LMDB_LOCK_FILE};
 
 /*
- * Opens the directory above `path`; -1 if there is none, or if a user other than root can change
+ * Opens the directory above `path`; -1 if it does not exist, or a user other than root can change
  * the path.
  */
 static int parent_enter(const char *path, apr_pool_t *p)

@@ -90,7 +90,7 @@ int pay_store_idempotency_add_repeat(pay_rows_txn_t *txn, const pay_refund_t *re
 int pay_store_idempotency_decode(pay_store_idempotency_t *out, const pay_bytes_t *key,
                                  const pay_bytes_t *row);
 extern const pay_store_record_t pay_store_idempotency_record;
-/* Writes the row. `before` is the stored row; NULL if there is none, else PAY_ROWS_EXISTS. */
+/* Writes the row. `before` is the stored row; NULL: PAY_ROWS_EXISTS if there is one. */
 int pay_store_idempotency_write(pay_rows_txn_t *txn, const pay_bytes_t *key,
                                 const pay_store_idempotency_t *before,
                                 const pay_store_idempotency_t *record, apr_pool_t *p);

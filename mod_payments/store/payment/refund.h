@@ -20,7 +20,7 @@
 
 typedef struct pay_store_refund_t {
     pay_refund_t refund;
-    const char *contradiction; /* a later, contradicting outcome; "" if there is none */
+    const char *contradiction; /* a later, contradicting outcome; "" if none exists */
 } pay_store_refund_t;
 
 /* The head; points into the row. */

@@ -135,7 +135,7 @@ int pay_store_refund_repeat_forget(pay_rows_txn_t *txn, pay_store_refund_t *row,
 
 /* ---- lookup */
 
-/* The newest of the charge's refunds with the amount and notes of `like`; NULL if there is none. */
+/* The newest of the charge's refunds with the amount and notes of `like`; NULL if none exists. */
 static int refund_repeat_newest(pay_store_refund_t **out, pay_rows_txn_t *txn,
                                 const pay_charge_t *charge, const pay_refund_t *like, apr_pool_t *p)
 {
@@ -168,7 +168,7 @@ static int is_fetched_like(const pay_refund_t *refund, apr_int64_t amount_minor)
 }
 
 /* The newest fetched or imported refund of the charge with that amount which did not fail; NULL if
- * there is none. For a charge with more than PAY_STORE_ROWS_MAX, only the last ones. */
+ * none exists. For a charge with more than PAY_STORE_ROWS_MAX, only the last ones. */
 static int refund_fetched_like(pay_store_refund_t **out, pay_rows_txn_t *txn,
                                const pay_charge_t *charge, apr_int64_t amount_minor, apr_pool_t *p)
 {

@@ -85,7 +85,7 @@ export function valuesOf(form) {
   return values;
 }
 
-// Shows the faults {name: sentence}, goes to the first; true when there is none.
+// Shows the faults {name: sentence}, goes to the first; true if nothing is at fault.
 export function showFaults(form, faults) {
   let first = null;
   for (const input of form.elements) {

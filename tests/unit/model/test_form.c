@@ -21,7 +21,7 @@ static pay_form_t form_of(const char *member)
     return form;
 }
 
-/* The reason of the form's only fault, "" if there is none. */
+/* The reason of the form's only fault, "" if it has none. */
 static const char *reason_of(const pay_form_t *form, const char *field)
 {
     const pay_field_error_t *fault;

@@ -265,7 +265,7 @@ static const struct {
     {"500", 500, "[]", "It answers with status 500 instead of its list."},
 };
 
-static char logged[400]; /* the last warning; empty: there was none */
+static char logged[400]; /* the last warning; empty: none existed */
 
 static void log_sink(void *baton, pay_log_level_t level, apr_status_t status, const char *text)
 {

@@ -14,7 +14,7 @@
 static const struct {
     const char *name;
     unsigned char first, second, fill;
-    int zero; /* the position of the byte that ends the padding; 0: there is none */
+    int zero; /* the position of the byte that ends the padding; 0: none exists */
     int step; /* of the text after it, from 1 on; 0: zeros */
     int want_len;
     const char *want;

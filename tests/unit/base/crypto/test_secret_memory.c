@@ -11,7 +11,7 @@
 
 #define SIZE 5000 /* more than a page */
 
-/* Returns 1 if core files omit the mapping around `at` ("dd"), 0 if not; -1: there is none. */
+/* Returns 1 if core files omit the mapping around `at` ("dd"), 0 if not; -1: none exists. */
 static int left_out(const void *at)
 {
     FILE *maps = fopen("/proc/self/smaps", "r");

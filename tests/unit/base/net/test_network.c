@@ -33,7 +33,7 @@ static apr_array_header_t *list_of(const char *text)
     return list;
 }
 
-/* The last address before a range, its two ends, the first one after it. NULL: there is none, or
+/* The last address before a range, its two ends, the first one after it. NULL: none exists, or
  * the neighbour is in another refused range. */
 static const struct {
     const char *name;

@@ -367,7 +367,7 @@ static const struct {
     const char *name;
     const char *main_account, *host_account;
     const char *host_acquirer;
-    const char *want; /* the acquirer's name; NULL: there is none */
+    const char *want; /* the acquirer's name; NULL: none exists */
 } account_rows[] = {
     {"nobody names an account", NULL, NULL, NULL, "relay@a.example"},
     {"the host names one", NULL, "shop", NULL, "relay@a.example"},

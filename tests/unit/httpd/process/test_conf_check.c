@@ -12,7 +12,7 @@
 /* Lines of two hosts, and a part of the message about them; NULL: the server starts. */
 static const struct {
     const char *name;
-    const char *first, *second; /* NULL: there is none */
+    const char *first, *second; /* NULL: none exists */
     const char *fault;
 } host_rows[] = {
     {"no engine", "PaymentsStoreReserve 65G", NULL, NULL},

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Secrets that a program prints: its first line, or why there is none. */
+/* Secrets that a program prints: its first line, or why it prints none. */
 
 #define SIZE 9 /* a line of 8 bytes and its NUL */
 

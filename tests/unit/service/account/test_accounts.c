@@ -18,7 +18,7 @@ static void set_up(void)
     shop->service.actor = &actor;
 }
 
-/* The newest entry of the account as "WHAT|SUBJECT|DETAIL"; "": there is none. */
+/* The newest entry of the account as "WHAT|SUBJECT|DETAIL"; "": none exists. */
 static const char *newest(const pay_account_t *account)
 {
     apr_array_header_t *list;

@@ -47,7 +47,7 @@ static pay_confirmation_way_t way_of(shop_t *shop)
     return way;
 }
 
-/* Missing settings are reported, one after the other, until there are none. */
+/* Missing settings are reported, one after the other, until none is left. */
 START_TEST(test_way)
 {
     shop_t *shop = shop_open(unit_dir());

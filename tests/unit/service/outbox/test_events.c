@@ -26,7 +26,7 @@ static void set_up(void)
                      APR_SUCCESS);
 }
 
-/* The newest entry as "WHAT|SUBJECT|DETAIL"; "": there is none. */
+/* The newest entry as "WHAT|SUBJECT|DETAIL"; "": none exists. */
 static const char *newest(void)
 {
     apr_array_header_t *list;

@@ -219,7 +219,7 @@ START_TEST(test_changed)
 }
 END_TEST
 
-/* Rows added where there was none, or of records that are gone. */
+/* Rows added where none existed, or of records that are gone. */
 START_TEST(test_charge_knows_of_fewer)
 {
     pay_store_key_t key;

@@ -92,7 +92,7 @@ START_TEST(test_many_rows)
     till_raw(erase_events_work, &plant);
     erase_history(SCOPE, "first", 0, PAY_STORE_ROWS_MAX);
     seqs[0] = plant.charge->seq;
-    seqs[1] = 99; /* there is none */
+    seqs[1] = 99; /* none exists */
     seqs[2] = till_find(SCOPE, "second")->seq;
     sums = cascade_of(seqs, UNIT_ROWS(seqs));
     ck_assert_uint_eq(sums.charges, 2);

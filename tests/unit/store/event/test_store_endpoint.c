@@ -121,7 +121,7 @@ START_TEST(test_put_over_other_secrets)
     const int good = was_cases[_i].is_written;
 
     ck_assert_int_eq(pay_store_endpoint_put(&out, till->store, &is, &was, unit_pool), APR_EEXIST);
-    ck_assert_ptr_null(out); /* there is none, and so no secret */
+    ck_assert_ptr_null(out); /* none exists, and so no secret */
     ck_assert_int_eq(put(&out, &is), APR_SUCCESS);
     was.secret = was_cases[_i].secret;
     was.old_secret = was_cases[_i].old_secret;
@@ -295,7 +295,7 @@ START_TEST(test_reseal)
 
     wanted.old_secret = "older";
     ck_assert_int_eq(put(&out, &wanted), APR_SUCCESS);
-    ck_assert_int_eq(reseal(1, "sealed", "new"), 0); /* there is none */
+    ck_assert_int_eq(reseal(1, "sealed", "new"), 0); /* none exists */
     ck_assert_int_eq(reseal(0, "other", "new"), 0);
     ck_assert_str_eq(outlet_get(0, PAY_ENDPOINT_WEBHOOK)->secret, "sealed");
     ck_assert_int_eq(reseal(0, "sealed", "new"), 1);

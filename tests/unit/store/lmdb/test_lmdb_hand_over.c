@@ -57,7 +57,7 @@ static apr_status_t hand_over(const char **reason, const char *name)
                                SERVER, unit_pool);
 }
 
-/* -1: there is none. */
+/* -1: none exists. */
 static long owner_of(const char *name)
 {
     struct stat info;
